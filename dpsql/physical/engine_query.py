@@ -101,7 +101,7 @@ def _emitted(
         return emit_query(plan, limited, releases), None
     names = RowsByName()
     select, counts = emit_trees(plan, limited, releases, names.name)
-    filled = names.filled([rendered(select), *map(rendered, counts)])
+    filled = names.filled([select, *counts])
     if filled is None:
         at_once = emit_query(plan, limited, releases)
         batched = emit_query(plan, limited, releases, in_batches=True)

@@ -24,7 +24,10 @@ FROM (
       CASE
         WHEN n > 1
         THEN COALESCE(
-          TRY(TRY_CAST(s0 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          LIST_EXTRACT(
+            LIST_TRANSFORM([{'s0': s0}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's0') AS BIGINT) * 1)),
+            1
+          ) // TRY_CAST(n AS BIGINT),
           (
             CAST(s0 AS INT128) * 1
           ) // n
@@ -34,7 +37,10 @@ FROM (
       CASE
         WHEN n > 1
         THEN COALESCE(
-          TRY(TRY_CAST(s1 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          LIST_EXTRACT(
+            LIST_TRANSFORM([{'s1': s1}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's1') AS BIGINT) * 1)),
+            1
+          ) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 1
           ) // n

@@ -43,7 +43,13 @@ FROM (
           FROM (
             SELECT
               c5 AS u,
-              TRY(c4 * c9) AS v1
+              LIST_EXTRACT(
+                LIST_TRANSFORM(
+                  [{'c4': c4, 'c9': c9}],
+                  LAMBDA r : TRY(STRUCT_EXTRACT(r, 'c4') * STRUCT_EXTRACT(r, 'c9'))
+                ),
+                1
+              ) AS v1
             FROM (
               SELECT
                 c2,

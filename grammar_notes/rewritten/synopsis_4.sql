@@ -66,9 +66,12 @@ FROM (
                   c7 AS u,
                   d0.cell AS g0,
                   c6 AS k1_0,
-                  TRY((
-                    TRY(c9) // 10
-                  )) AS k2_0,
+                  LIST_EXTRACT(
+                    LIST_TRANSFORM([{'c9': c9}], LAMBDA r : TRY((
+                      TRY(STRUCT_EXTRACT(r, 'c9')) // 10
+                    ))),
+                    1
+                  ) AS k2_0,
                   c10 AS k3_0,
                   c12 AS k4_0,
                   (

@@ -44,11 +44,11 @@ class _Leaf(Neutral):
 
 
 class Scalar(_Leaf):
-    """An `expression` of the plan, NULL where an engine would raise; by a key it looks rows up."""
+    """An `expression` of the plan, NULL where an engine would raise."""
 
 
 class Condition(_Leaf):
-    """An `expression` that rows pass, likewise; an engine may look rows up by what it compares."""
+    """An `expression` that rows pass, likewise."""
 
 
 class UntypedConstant(_Leaf):
@@ -151,15 +151,10 @@ def condition(expression: Expression) -> exp.Expr:
     return _leaf(Condition, expression)
 
 
-def lookup_key(expression: Expression) -> exp.Expr:
-    """What rows are joined by."""
-    return _leaf(Scalar, expression, is_key=True)
-
-
-def _leaf(kind: type[_Leaf], expression: Expression, **parts: bool) -> exp.Expr:
+def _leaf(kind: type[_Leaf], expression: Expression) -> exp.Expr:
     if isinstance(expression, Column):
         return reference(expression)
-    return kind(expression=expression, **parts)
+    return kind(expression=expression)
 
 
 def constant(value: Value, kind: SqlType) -> exp.Expr:

@@ -2,7 +2,6 @@
 
 | module            | what it does                                                     |
 | ----------------- | ---------------------------------------------------------------- |
-| compared_value    | computed columns that a condition above may join rows by         |
 | counts_below_join | stored rows are counted before they meet others of their unit    |
 | relation          | operators as SELECTs; the unit comes along in every private one  |
 | resized_table     | a table of which a hash leaves out the rows that are too many    |

@@ -19,7 +19,6 @@ from dpsql.emit.dialect.nodes import (
 )
 from dpsql.emit.dialect.row_estimate import limit_rows, may_seem_empty
 from dpsql.emit.dialect.sort_key import sort_key
-from dpsql.emit.relation.compared_value import mark_compared
 from dpsql.emit.relation.counts_below_join import CountsBelowJoin
 from dpsql.emit.relation.scan_and_join import (
     RowTest,
@@ -73,12 +72,6 @@ from dpsql.structs import replace
 
 def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
     """`plan` over the engine's tables and, by name, over released ones."""
-    emitted = _emitted(plan, releases)
-    mark_compared(emitted, plan)
-    return emitted
-
-
-def _emitted(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
     match plan:
         case Scan():
             return scan(plan)
@@ -99,10 +92,10 @@ def _emitted(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
         case Join():
             return inner_join(plan, _sources(plan, releases))
         case OuterJoin(left=left, right=right):
-            return outer_join(plan, _emitted(left, releases), _emitted(right, releases))
+            return outer_join(plan, emit_plan(left, releases), emit_plan(right, releases))
         case MarkJoin(source=source):
             test = _without_needless_unit(plan)
-            return mark_join(test, _emitted(source, releases), _emitted(test.relation, releases))
+            return mark_join(test, emit_plan(source, releases), emit_plan(test.relation, releases))
         case Union(sources=sources):
             arms = [_arm(source, plan.outputs, plan.unit, releases) for source in sources]
             return union_all(exp.union(*arms, distinct=False, copy=False))
@@ -136,7 +129,7 @@ def _aggregated(plan: Aggregate, releases: Mapping[Release, str]) -> exp.Select:
     below = CountsBelowJoin.of(plan)
     if below is not None:
         join = below.join
-        return below.select(_emitted(join.left, releases), _emitted(join.right, releases))
+        return below.select(emit_plan(join.left, releases), emit_plan(join.right, releases))
     source, keys, own = plan.source, plan.keys, unit(plan.source)
     group = [scalar(key.expression) for key in keys]
     items = [*_named(keys)]
@@ -168,10 +161,10 @@ def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
         else:
             predicates += conjuncts(below.predicate)
         below = below.source
-    rows = _emitted(below, releases)
+    rows = emit_plan(below, releases)
     tests: list[RowTest] = []
     for each in reversed(mark_joins):
-        relation = _emitted(each.relation, releases)
+        relation = emit_plan(each.relation, releases)
         answer = _answer(each, predicates)
         # The answers of one SELECT are no columns of its FROM yet.
         asks_answers = not columns(*each.on).isdisjoint(test.column for test, _, _ in tests)
@@ -241,7 +234,7 @@ def _sources(join: Join, releases: Mapping[Release, str]) -> list[exp.Select]:
     """The joined sources; a table whose owner is joined beside it comes without its unit."""
     owners = unit_sources(join)
     return [
-        without_unit(source) if unit(source) in owners else _emitted(source, releases)
+        without_unit(source) if unit(source) in owners else emit_plan(source, releases)
         for source in join.sources
     ]
 
@@ -263,7 +256,7 @@ def _arm(
 def _select_over(
     source: Plan, releases: Mapping[Release, str], items: list[exp.Expr]
 ) -> exp.Select:
-    return select_over(_emitted(source, releases), items)
+    return select_over(emit_plan(source, releases), items)
 
 
 def _ordered(

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.dialect.key_cells import OF_GROUPS, KeyCells, with_cells
-from dpsql.emit.dialect.nodes import integer, listed_key, lookup_key, readable_key, scalar
+from dpsql.emit.dialect.nodes import integer, listed_key, readable_key, scalar
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.cell.histogram_cell import argument, coordinate
 from dpsql.emit.release.cell.month_cell import month_cell
@@ -109,7 +109,7 @@ def emit_contributions(
     for number, domain in enumerate(contributions.domains):
         if number not in late and number not in counted:
             listed_keys = [contributions.keys[key].expression for key in domain.keys]
-            keys = [(lookup_key(key), key.type) for key in listed_keys]
+            keys = [(scalar(key), key.type) for key in listed_keys]
             select = _join_domain(select, domain, number, keys, outer=not inner_key_joins)
     if are_terms:
         return select

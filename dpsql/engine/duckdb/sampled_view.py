@@ -41,6 +41,7 @@ _DIGITS: Final = 16
 """Hexadecimal digits of the 64 bits that are compared."""
 
 _NUMBER: Final = "number of a row"
+_DRAWN: Final = "drawn rows"
 
 
 def stored_name(table: str) -> str:
@@ -78,7 +79,7 @@ def sampled_view(table: SourceTable, sample: SourceSample) -> exp.Create:
         case UnitColumn(kind=kind, column=column):
             select = select.from_(rows).where(_is_drawn(sample, kind, _text(_column(column))))
         case UnitOfParent(parent=parent, pairs=pairs):
-            select = select.from_(rows).where(_has_parent(parent, pairs))
+            select = _materialized(select.from_(rows).where(_has_parent(parent, pairs)))
         case RowByKey(key=key):
             identity = _together([_column(name) for name in key])
             order = _together(columns)
@@ -91,6 +92,7 @@ def sampled_view(table: SourceTable, sample: SourceSample) -> exp.Create:
             counted = [identity, exp.Literal.string("#"), _text(_column(_NUMBER))]
             drawn = _is_drawn(sample, f"row of {table.name}", _joined(counted))
             select = select.from_(numbered.subquery(_name("t"), copy=False)).where(drawn)
+            select = _materialized(select)
         case missing:
             assert_never(missing)
     return exp.Create(this=exp.Table(this=_name(table.name)), kind="VIEW", expression=select)
@@ -106,6 +108,14 @@ def _is_drawn(sample: SourceSample, kind: str, unit: exp.Expr) -> exp.Expr:
     )
     # Digits of equal number are in the order of the numbers that they write.
     return exp.LT(this=first, expression=exp.Literal.string(f"{sample.threshold:0{_DIGITS}x}"))
+
+
+def _materialized(rows: exp.Select) -> exp.Select:
+    """`rows` that were joined, as rows of a table: statements compute of them as of a table's.
+
+    `emit.dialect.duckdb.column_copies` says what DuckDB loses of joined rows.
+    """
+    return exp.select("*").from_(_name(_DRAWN)).with_(_name(_DRAWN), rows, materialized=True)
 
 
 def _has_parent(parent: str, pairs: tuple[tuple[str, str], ...]) -> exp.Expr:

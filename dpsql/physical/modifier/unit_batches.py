@@ -10,7 +10,7 @@ rows told apart by anything but numbers, which no engine promises to give again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Final, assert_never
 
@@ -19,6 +19,7 @@ from sqlglot import exp
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.lineage.lineage import has_row_units
+from dpsql.emit.dialect.duckdb.column_copies import joins_rows, mark_joined
 from dpsql.emit.dialect.duckdb.function_call import cast
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.nodes import SALT_PARAMETER
@@ -103,14 +104,17 @@ class RowsByName:
         self._rows.append(rows)
         return _named_rows(len(self._rows) - 1)
 
-    def filled(self, written: Sequence[str]) -> tuple[list[str], list[str]] | None:
-        """All texts that were written with names: with the rows of all units, and of one batch.
+    def filled(self, trees: Sequence[exp.Select]) -> tuple[list[str], list[str]] | None:
+        """The texts of all trees with names: with the rows of all units, and of one batch.
 
         None unless each name stands there once and nowhere in the rows. It doesn't where a literal
         has the text of one: `WHERE title = 'SELECT * FROM "rows 0"'`.
         """
         names = list(map(_named_rows, range(len(self._rows))))
-        marks, rows = list(map(rendered, names)), list(map(rendered, self._rows))
+        joining = frozenset(n for n, rows in self._named() if joins_rows(rows))
+        joined = frozenset(n for tree in trees for n in mark_joined(tree, joined=joining))
+        written, marks = list(map(rendered, trees)), list(map(rendered, names))
+        rows = [rendered(select, is_joined=name in joined) for name, select in self._named()]
         is_once = all(sum(text.count(mark) for text in written) == 1 for mark in marks)
         if not is_once or any(mark in text for mark in marks for text in rows):
             return None
@@ -121,9 +125,16 @@ class RowsByName:
             of_one = [each.replace(mark, batch) for each in of_one]
         return of_all, of_one
 
+    def _named(self) -> Iterator[tuple[str, exp.Select]]:
+        return ((_name_of_rows(index), rows) for index, rows in enumerate(self._rows))
+
 
 def _named_rows(index: int) -> exp.Select:
-    return select_of([exp.Star()], table(f"rows {index}"))
+    return select_of([exp.Star()], table(_name_of_rows(index)))
+
+
+def _name_of_rows(index: int) -> str:
+    return f"rows {index}"
 
 
 def sum_of_batches(groups: Sequence[str], sums: Sequence[str]) -> exp.Select:

@@ -12,7 +12,7 @@
 | steps           | values and sums as integers of steps                                |
 | decimal_steps   | decimals without their point, exactly                               |
 | aggregate       | exact aggregates and window functions                               |
-| condition       | what rows are looked up by, in which what may raise reads copies    |
+| column_copies   | where rows are joined, what may raise reads copies of their columns  |
 | frame           | frames of windows, whose ends may be beyond what a key can be         |
 | total_aggregate | those of released rows where DuckDB's own raise                     |
 | render          | a tree as text                                                      |

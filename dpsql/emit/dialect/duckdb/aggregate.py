@@ -8,7 +8,6 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.emit.dialect.duckdb.condition import emit_key, on_copies
 from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.emit.dialect.duckdb.frame import emit_frame, ordered
 from dpsql.emit.dialect.duckdb.function_call import try_cast, unknown
@@ -134,7 +133,7 @@ def _over(
 ) -> exp.Expr:
     """The function called `name` of `arguments`, over the window of `call`."""
     own = unit(source)
-    partition = [emit_key(p) for p in call.partition]
+    partition = [emit_expression(p) for p in call.partition]
     order: list[exp.Expr] = [ordered(call.frame, key, is_total=is_total) for key in call.order]
     if own is not None:
         partition.append(reference(own))
@@ -145,8 +144,6 @@ def _over(
                 exp.Ordered(this=reference(c), nulls_first=False) for c in output_columns(source)
             )
             order += tie
-    # Rows are counted by what is read of them where they pass a window one by one.
-    arguments = [on_copies(argument) for argument in arguments]
     if name in _TOTALS and may_seem_empty(source):
         arguments = [unknown(arguments[0])]
     if name == "count" and not arguments:

@@ -14,7 +14,6 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.dialect.duckdb.condition import emit_key
 from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.emit.dialect.duckdb.function_call import try_, try_cast, unknown
 from dpsql.emit.dialect.duckdb.literal import emit_literal
@@ -34,7 +33,7 @@ def ordered(frame: Frame | None, key: SortKey, *, is_total: bool) -> exp.Ordered
     The largest BIGINT and 1 would raise.
     """
     rendered = sort_key(key)
-    own, kind = emit_key(key.expression), key.expression.type
+    own, kind = emit_expression(key.expression), key.expression.type
     has_distance = frame is not None and frame.has_distance
     if has_distance and isinstance(kind, Integer):
         own = try_cast(own, HUGEINT)

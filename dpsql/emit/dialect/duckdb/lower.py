@@ -15,8 +15,8 @@ from sqlglot import exp
 from dpsql.emit.dialect import nodes
 from dpsql.emit.dialect.duckdb.aggregate import emit_aggregate, emit_window
 from dpsql.emit.dialect.duckdb.cell_number import cells_by_comparison
-from dpsql.emit.dialect.duckdb.condition import emit_condition, emit_value
-from dpsql.emit.dialect.duckdb.expression import is_nan
+from dpsql.emit.dialect.duckdb.column_copies import IS_JOINED, mark_joined, on_copies
+from dpsql.emit.dialect.duckdb.expression import emit_expression, is_nan
 from dpsql.emit.dialect.duckdb.function_call import (
     cast,
     finite,
@@ -42,7 +42,11 @@ _LARGEST: Final = 10**38 - 1
 
 def lower(node: nodes.Neutral) -> exp.Expr:
     """DuckDB's node for `node`; its parts may be neutral still."""
-    return _LOWERED[type(node)](**node.args)
+    parts = {name: part for name, part in node.args.items() if name != IS_JOINED}
+    own = _LOWERED[type(node)](**parts)
+    if isinstance(own, exp.Query):
+        mark_joined(own, is_joined=True)
+    return on_copies(lowered(own)) if node.args.get(IS_JOINED) else own
 
 
 def lowered(tree: exp.Expr) -> exp.Expr:
@@ -150,8 +154,8 @@ def _wide(whole: exp.Expr) -> exp.Expr:
 
 
 _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
-    nodes.Scalar: emit_value,
-    nodes.Condition: emit_condition,
+    nodes.Scalar: emit_expression,
+    nodes.Condition: emit_expression,
     nodes.UntypedConstant: untyped_literal,
     nodes.StoredColumn: _stored_column,
     nodes.RowNumber: _row_number,
@@ -183,7 +187,7 @@ _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
 
 def write_neutral(node: Any, write: Callable[[exp.Expr], str]) -> str:
     """The text of a neutral node, by that of what it becomes."""
-    return write(_LOWERED[type(node)](**node.args))
+    return write(lower(node))
 
 
 NEUTRAL: Final = tuple(_LOWERED)

@@ -31,6 +31,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.emit.dialect.duckdb.column_copies import mark_joined
 from dpsql.emit.dialect.duckdb.lower import NEUTRAL, lowered, write_neutral
 from dpsql.emit.sql.expression_writer import OF_TERMS
 from dpsql.emit.sql.query_writer import OF_QUERIES
@@ -43,12 +44,18 @@ _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
 }
 
 
-def rendered(node: exp.Expr) -> str:
-    """`node`, neutral or DuckDB's own, in DuckDB's SQL."""
+def rendered(node: exp.Expr, *, is_joined: bool = False) -> str:
+    """`node`, neutral or DuckDB's own, in DuckDB's SQL; its rows are joined if it `is_joined`."""
+    if isinstance(node, exp.Query):
+        mark_joined(node, is_joined=is_joined)
+    return _written(node)
+
+
+def _written(node: exp.Expr) -> str:
     write = _WRITERS.get(type(node))
     if write is not None and not node.comments:
         try:
-            return write(node, rendered)
+            return write(node, _written)
         except UnknownNode:
             pass
     # Of a copy: the generator rewrites what it writes, and a part above may have to be left to it.

@@ -247,7 +247,7 @@ def _join(_: Lowering, **parts: Any) -> exp.Expr:
 
 
 _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
-    nodes.Scalar: lambda _, expression, **__: emit_expression(expression),
+    nodes.Scalar: lambda _, expression: emit_expression(expression),
     nodes.Condition: lambda _, expression: emit_expression(expression),
     nodes.UntypedConstant: lambda _, value, kind: emit_expression(Literal(value, kind)),
     nodes.StoredColumn: _stored_column,

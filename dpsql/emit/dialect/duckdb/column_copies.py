@@ -1,0 +1,185 @@
+"""Where rows are joined, what may raise reads copies of their columns.
+
+    list_extract(list_transform([{c1: c1}], lambda r: TRY(r.c1 + r.c1)), 1)
+
+Where a TRY fails for a vector of rows, DuckDB evaluates it row by row, and leaves what it read of a
+column that is constant there with one row. What is computed of joined rows, hash joins, and
+windows, which are computed as such, take the number of rows from their first column. Of 3,000 rows
+whose `x` is the largest INTEGER, EXISTS found 2 for sum(coalesce(x * x, 2)), and all where one more
+row had another value; other statements failed, and all that the database was asked after them. A
+lambda reads vectors of its own.
+
+It was seen of rows that a join, EXISTS or a window had before, or that one of these asks for, and
+never of rows that are read from one table, filtered, put one below the other and grouped. So these
+alone are taken for rows that nothing joins. DuckDB moves conditions and keys of joins through all
+SELECTs but not out of what GROUP BY reads, so that a join concerns the SELECTs below it and above
+it, up to the next GROUP BY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.emit.dialect import nodes
+from dpsql.emit.dialect.row_estimate import RowLimit
+from dpsql.emit.sql.identifier import column_ref
+
+IS_JOINED: Final = "is_joined"
+"""The argument of a neutral node by which what may raise in it reads copies."""
+
+_ATTEMPTING: Final = (
+    nodes.Scalar,
+    nodes.Condition,
+    nodes.ExactAggregate,
+    nodes.ExactWindow,
+    nodes.Steps,
+    nodes.SumInSteps,
+    nodes.Share,
+    nodes.NullIfTooLarge,
+    nodes.ReadableKey,
+)
+"""The neutral nodes in which something may raise; what is unestimated is a clamp, and can't."""
+
+_JOINING: Final = (nodes.ExactWindow, nodes.RowNumber, RowLimit, exp.Window)
+"""Parts of a SELECT that DuckDB may compute by a join."""
+
+_ROW: Final = "r"
+"""The lambda's name for its columns, of which none is called so: they have numbers."""
+
+
+def mark_joined(
+    query: exp.Expr, *, is_joined: bool = False, joined: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """Have what may raise in `query` read copies where rows are joined, above it if it `is_joined`.
+
+    The rows of tables that are `joined` are, too. The tables that are read there are returned.
+    """
+    read: set[str] = set()
+    waiting = [(query, is_joined)]
+    while waiting:
+        each, is_joined_above = waiting.pop()
+        if isinstance(each, exp.Subquery):
+            waiting.append((each.this, is_joined_above))
+            continue
+        sources, others = _parts(each)
+        is_joined_here = is_joined_above or joins_rows(each, joined)
+        for source in sources:
+            if isinstance(source, exp.Table):
+                read |= {source.name} if is_joined_here else set()
+            else:
+                waiting.append((source, is_joined_here and not _is_grouped(source)))
+        for part in others:
+            if isinstance(part, exp.Query):
+                # What EXISTS asks, and the rows of WITH, which others join.
+                waiting.append((part, not _is_grouped(part)))
+            elif is_joined_here and isinstance(part, _ATTEMPTING):
+                part.set(IS_JOINED, True)
+    return frozenset(read)
+
+
+def joins_rows(query: exp.Expr, joined: frozenset[str] = frozenset()) -> bool:
+    """Whether `query` joins rows itself, or has rows that were joined since they were grouped."""
+    if isinstance(query, exp.Table):
+        return query.name in joined
+    if isinstance(query, exp.Subquery):
+        return joins_rows(query.this, joined)
+    sources, others = _parts(query)
+    return (
+        not _is_plain(query)
+        or any(isinstance(part, (exp.Query, *_JOINING)) for part in others)
+        or any(joins_rows(source, joined) for source in sources if not _is_grouped(source))
+    )
+
+
+def _is_plain(query: exp.Expr) -> bool:
+    """Whether `query` puts rows of its sources one below the other, and joins none of them."""
+    if isinstance(query, exp.Select):
+        return not any(query.args.get(clause) for clause in ("joins", "laterals", "qualify"))
+    return isinstance(query, exp.Union) and query.args.get("distinct") is False
+
+
+def _is_grouped(query: exp.Expr) -> bool:
+    whole = query.this if isinstance(query, exp.Subquery) else query
+    return isinstance(whole, exp.Select) and bool(whole.args.get("group"))
+
+
+def _parts(query: exp.Expr) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """The rows that `query` reads, and all other parts of it but those of queries among them."""
+    if isinstance(query, exp.Select):
+        joined = [join.this for join in query.args.get("joins") or []]
+        first = query.args.get("from_")
+        sources = [*([] if first is None else [first.this]), *joined]
+    elif isinstance(query, exp.SetOperation):
+        sources = [query.this, query.expression]
+    else:
+        sources = []
+    return sources, [*_within(query, sources)]
+
+
+def _within(node: exp.Expr, sources: list[exp.Expr]) -> Iterator[exp.Expr]:
+    for part in node.iter_expressions():
+        if any(part is source for source in sources):
+            continue
+        yield part
+        if not isinstance(part, exp.Query):
+            yield from _within(part, sources)
+
+
+def on_copies(value: exp.Expr) -> exp.Expr:
+    """`value`, what may raise in which reads copies of the rows' columns."""
+    root = exp.Paren(this=value)
+    attempts = [node for node in root.find_all(exp.Anonymous) if node.name == "TRY"]
+    for attempt in attempts:
+        if not any(_is_part(attempt, other) for other in attempts) and _columns(attempt):
+            attempt.replace(_reading_copies(attempt.copy()))
+    whole = root.this
+    whole.parent = None
+    assert isinstance(whole, exp.Expr)
+    return whole
+
+
+def _is_part(node: exp.Expr, whole: exp.Expr) -> bool:
+    """Whether `node` is a part of `whole`, and not all of it."""
+    above = node.parent
+    while above is not None and above is not whole:
+        above = above.parent
+    return above is not None
+
+
+def _reading_copies(attempt: exp.Expr) -> exp.Expr:
+    columns = _columns(attempt)
+    copied = {_field(column): column.copy() for column in columns}
+    for column in columns:
+        name = exp.Literal.string(_field(column))
+        field = exp.Anonymous(this="struct_extract", expressions=[column_ref(_ROW), name])
+        column.replace(field)
+    fields = [
+        exp.PropertyEQ(this=exp.to_identifier(name), expression=column)
+        for name, column in copied.items()
+    ]
+    each = exp.Lambda(this=attempt, expressions=[exp.to_identifier(_ROW)], colon=True)
+    rows = exp.Array(expressions=[exp.Struct(expressions=fields)])
+    results = exp.Anonymous(this="list_transform", expressions=[rows, each])
+    return exp.Anonymous(this="list_extract", expressions=[results, exp.Literal.number(1)])
+
+
+def _field(column: exp.Column) -> str:
+    """The name of a copy: t.n and n may be of two tables."""
+    return "_".join(part.name for part in column.parts)
+
+
+def _columns(tree: exp.Expr) -> list[exp.Column]:
+    """The columns of rows that `tree` reads; not what a lambda binds."""
+    return [column for column in tree.find_all(exp.Column) if not _is_bound(column)]
+
+
+def _is_bound(column: exp.Column) -> bool:
+    binding = column.find_ancestor(exp.Lambda)
+    while binding is not None:
+        if any(name.name == column.name for name in binding.expressions):
+            return True
+        binding = binding.find_ancestor(exp.Lambda)
+    return False
