@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.bind.aggregate.quantile_rank import fraction_of
-from dpsql.bind.aggregate.result_type import is_summed, result_type
+from dpsql.bind.aggregate.result_type import conversion_hint, is_summed, result_type
 from dpsql.bind.aggregate.syntax import AggregateSyntax, is_aggregate, parse
 from dpsql.bind.column_ids import Names
 from dpsql.bind.expression.cast import summable
@@ -34,7 +34,7 @@ from dpsql.plan.aggregate import (
 )
 from dpsql.plan.expression import Column, Expression, Literal, conjunction
 from dpsql.plan.expression_text import describe
-from dpsql.schema.sql_type import Boolean, Double, SqlType, Varchar
+from dpsql.schema.sql_type import Double
 from dpsql.structs import replace
 
 
@@ -143,11 +143,10 @@ class Aggregates(Struct):
         types = [a.type for a in arguments]
         kind = syntax.type or result_type(function, types)
         if kind is None:
-            shown, convertible = ", ".join(map(str, types)), _argument_type(function)
             raise TypeFault(
-                f"{name}({shown}) has no rule",
+                f"{name}({', '.join(map(str, types))}) has no rule",
                 at=at,
-                hint=f"convert it: {name}(CAST({describe(arguments[0])} AS {convertible}))",
+                hint=conversion_hint(function, arguments),
             )
         if is_summed(function):
             arguments = tuple(summable(a, node) for a in arguments)
@@ -277,17 +276,6 @@ def _no_aggregate_in(output_kind: OutputKind, node: exp.Expr) -> GroupingFault:
         at=span(node),
         hint=f"{output_kind.value}(count(*)), beside the count(*) itself",
     )
-
-
-def _argument_type(function: AggregateFunction | OpenFunction) -> SqlType:
-    """A type of which `function` takes arguments, for hints."""
-    match function:
-        case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
-            return Boolean()
-        case OpenFunction.STRING_AGG:
-            return Varchar()
-        case _:
-            return Double()
 
 
 def _usage(function: AggregateFunction | OpenFunction) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from dpsql.bind.expression.cast import castable
 from dpsql.bind.expression.coercion import COUNT_TYPE, is_comparable, sum_type
 from dpsql.plan.aggregate import (
     ARGUMENTS_OF_EXTREMES,
@@ -13,6 +14,9 @@ from dpsql.plan.aggregate import (
     AggregateFunction,
     OpenFunction,
 )
+from dpsql.plan.expression import Expression
+from dpsql.plan.expression_text import describe
+from dpsql.plan.numeric_types import is_number
 from dpsql.schema.sql_type import (
     Boolean,
     Date,
@@ -113,3 +117,28 @@ def _interpolated(kind: SqlType) -> SqlType | None:
             return Timestamp()
         case _:
             return None
+
+
+def conversion_hint(
+    function: AggregateFunction | OpenFunction, arguments: Sequence[Expression]
+) -> str:
+    """What to write for `arguments` of types that `function` doesn't take; empty if nothing."""
+    match function:
+        case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
+            wanted: SqlType = Boolean()
+        case OpenFunction.STRING_AGG:
+            wanted = Varchar()
+        case _:
+            wanted = Double()
+    instead = [text for argument in arguments if (text := _converted(argument, wanted))]
+    return f"convert it: {', '.join(instead)}" if instead else ""
+
+
+def _converted(argument: Expression, wanted: SqlType) -> str:
+    if argument.type == wanted or (is_number(argument.type) and is_number(wanted)):
+        return ""
+    if castable(argument.type, wanted):
+        return f"CAST({describe(argument)} AS {wanted})"
+    if isinstance(argument.type, Date | Timestamp) and isinstance(wanted, Double):
+        return f"date_diff('day', DATE '2000-01-01', {describe(argument)})"
+    return ""

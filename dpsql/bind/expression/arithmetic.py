@@ -6,6 +6,7 @@ import datetime as dt
 
 from sqlglot import exp
 
+from dpsql.bind.expression.cast import castable
 from dpsql.bind.expression.coercion import adapted
 from dpsql.bind.expression.interval_literal import Length
 from dpsql.bind.function.function_call import bind_call, registered
@@ -56,7 +57,9 @@ def shifted(
         raise TypeFault(
             f"{describe(base)} is {base.type}, and an INTERVAL moves a date or a timestamp",
             at=span(node),
-            hint=f"write CAST({describe(base)} AS DATE) + INTERVAL '1 day'",
+            hint=f"write CAST({describe(base)} AS DATE) + INTERVAL '1 day'"
+            if castable(base.type, Date())
+            else "write moment + INTERVAL '1 day', or a number + 1",
         )
     if count is not None and by.whole and not converts(count, BIGINT):
         raise TypeFault(
