@@ -90,6 +90,10 @@ def test_a_place_is_found_in_a_statement_that_follows_others(server: Served) -> 
         r"\dc",
         r"\dX",
         r"\d pg_class",
+        r"\dAf",
+        r"\dO",
+        r"\dP+",
+        r"\dconfig+ work_mem",
     ],
 )
 def test_metadata_is_listed(server: Served, command: str) -> None:
@@ -122,6 +126,10 @@ def test_an_index_of_the_catalogue_is_written_down_as_postgresql_does(server: Se
         f"{head} pg_class {tail} (relname, relnamespace)",
         "relnamespace",
     ]
+
+
+def test_a_table_is_no_view_to_be_shown(server: Served) -> None:
+    assert '"public.customers" is not a view' in psql(server, r"\sv customers")[1]
 
 
 def test_copy_writes_a_file(server: Served, tmp_path: Path) -> None:

@@ -63,6 +63,8 @@ _WRITTEN: Final = """
 pg_encoding_to_char(_a) := 'UTF8'
 pg_char_to_encoding(_a) := 6
 pg_client_encoding() := 'UTF8'
+getdatabaseencoding() := 'UTF8'
+array_remove(_a, _b) := list_filter(_a, lambda _i_: _i_ IS DISTINCT FROM _b)
 pg_get_userbyid(_a) := CASE _a WHEN 10 THEN 'dpsql' ELSE 'unknown (OID=' || _a || ')' END
 current_schemas(_a) := CASE WHEN _a THEN ['pg_catalog', 'public'] ELSE ['public'] END
 array_lower(_a, _b) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
@@ -127,6 +129,11 @@ def macros(seen: o.Listed) -> Mapping[str, str]:
     ancestors = "SELECT CAST(a AS BIGINT) AS relid, 1 AS depth WHERE false"
     statements["pg_partition_ancestors"] = (
         f"CREATE MACRO pg_partition_ancestors(a) AS TABLE {ancestors}"
+    )
+    statements["pg_partition_tree"] = (
+        "CREATE MACRO pg_partition_tree(a) AS TABLE "
+        "SELECT CAST(a AS BIGINT) AS relid, CAST(a AS BIGINT) AS parentrelid, "
+        "TRUE AS isleaf, 0 AS level WHERE false"
     )
     statements["pg_options_to_table"] = (
         "CREATE MACRO pg_options_to_table(a) AS TABLE "

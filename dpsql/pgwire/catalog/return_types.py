@@ -8,7 +8,7 @@ from sqlglot import exp
 
 _RETURNS: Final = {
     "name": "current_database current_user session_user current_schema pg_get_userbyid "
-    "pg_encoding_to_char current_catalog pg_client_encoding getpgusername",
+    "pg_encoding_to_char current_catalog pg_client_encoding getdatabaseencoding getpgusername",
     "bool": "pg_table_is_visible pg_type_is_visible pg_function_is_visible "
     "pg_opclass_is_visible pg_operator_is_visible pg_opfamily_is_visible pg_conversion_is_visible "
     "pg_statistics_obj_is_visible pg_ts_config_is_visible pg_ts_dict_is_visible "
@@ -51,6 +51,12 @@ TABLES: Final = {
         ("baredesc", "text"),
     ),
     "pg_partition_ancestors": (("relid", "regclass"),),
+    "pg_partition_tree": (
+        ("relid", "regclass"),
+        ("parentrelid", "regclass"),
+        ("isleaf", "bool"),
+        ("level", "int4"),
+    ),
 }
 RANKED: Final = ("int2", "int4", "int8", "numeric", "float4", "float8")
 CASTS: Final = {

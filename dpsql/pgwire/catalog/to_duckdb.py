@@ -39,7 +39,12 @@ _SIGNS: Final = {
     "||": exp.DPipe,
 }
 _SPACES: Final = frozenset({"pg_catalog", "information_schema"})
-_NAMED_CALLS: Final = frozenset({"array_agg", "concat", "concat_ws", "format", "string_agg"})
+_NAMED_CALLS: Final = frozenset(
+    {
+        *("array_agg", "concat", "concat_ws", "format", "lower", "upper", "length", "replace"),
+        *("count", "min", "max", "sum", "split_part"),
+    }
+)
 """Functions whose calls have nodes of their own, but not behind the name of a schema."""
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
 _OF_ROWS: Final = frozenset({"xmin", "xmax", "cmin", "cmax"})
@@ -192,6 +197,8 @@ def _qualified(node: exp.Dot) -> exp.Expr:
     if isinstance(called, exp.Anonymous) and called.name.lower() in _NAMED_CALLS:
         known: exp.Expr = exp.func(called.name, *called.expressions, dialect="postgres")
         called = rewritten_function(known) if isinstance(known, FUNCTIONS) else known
+    if isinstance(called, exp.Anonymous) and called.name.lower() == "string_agg":
+        called = exp.GroupConcat(this=called.expressions[0], separator=called.expressions[-1])
     expression: exp.Expr = called
     return expression
 
