@@ -128,6 +128,13 @@ def test_an_index_of_the_catalogue_is_written_down_as_postgresql_does(server: Se
     ]
 
 
+def test_the_types_of_the_catalogues_values_are_named(server: Served) -> None:
+    asked = ("relnatts", "relhasindex", "reltuples", "'10:00'::time", "relkind::text")
+    calls = ", ".join(f"pg_typeof({value})" for value in asked)
+    out, _ = psql(server, f"SELECT {calls} FROM pg_class LIMIT 1", options=("-At",))
+    assert out == "smallint|boolean|real|time without time zone|text\n"
+
+
 def test_a_table_is_no_view_to_be_shown(server: Served) -> None:
     assert '"public.customers" is not a view' in psql(server, r"\sv customers")[1]
 

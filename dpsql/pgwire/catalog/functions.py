@@ -77,7 +77,6 @@ pg_advisory_unlock_all() := ''
 pg_advisory_unlock(_a) := TRUE
 quote_literal(_a) := '''' || replace(_a, '''', '''''') || ''''
 pg_postmaster_start_time() := CAST(NULL AS TIMESTAMP)
-pg_typeof(_a) := 'text'
 """
 _OF_OBJECT: Final = ("_a, _p", "_a, _b, _p")
 _RIGHTS: Final = {
@@ -97,6 +96,14 @@ _QUOTED: Final = {
         WHEN _a >> 19 < 20479 THEN ((_a >> 19) + 1) // 2 || ' MB'
         WHEN _a >> 29 < 20479 THEN ((_a >> 29) + 1) // 2 || ' GB'
         ELSE ((_a >> 39) + 1) // 2 || ' TB' END""",
+    "pg_typeof(_a)": """CASE typeof(_a) WHEN 'DOUBLE' THEN 'double precision'
+        WHEN 'FLOAT' THEN 'real' WHEN 'HUGEINT' THEN 'numeric'
+        WHEN 'TIME' THEN 'time without time zone'
+        WHEN 'TIMESTAMP' THEN 'timestamp without time zone'
+        WHEN 'TIMESTAMP WITH TIME ZONE' THEN 'timestamp with time zone'
+        WHEN 'BIGINT' THEN 'bigint' WHEN 'INTEGER' THEN 'integer' WHEN 'SMALLINT' THEN 'smallint'
+        WHEN 'BOOLEAN' THEN 'boolean' WHEN 'DATE' THEN 'date' WHEN 'INTERVAL' THEN 'interval'
+        ELSE 'text' END""",
     "parse_ident(_a)": """list_transform(regexp_extract_all(_a, '"[^"]*"|[^.]+'), lambda _i_:
         CASE WHEN _i_[1] = '"' THEN _i_[2:-2] ELSE lower(_i_) END)""",
 }
