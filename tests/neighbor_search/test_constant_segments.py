@@ -47,13 +47,27 @@ IN_WINDOWS = [
 ]
 
 
+OF_JOINED_ROWS = [
+    """SELECT count({0}), count(nullif(coalesce({1}, 7), 5)) FROM {2} AS t
+        WHERE EXISTS (
+            SELECT 1 FROM {2} AS s WHERE s.patient_id = t.patient_id AND s.{0} = t.{0}
+        )""",
+    """SELECT count({0}), count(nullif(coalesce({1}, 7), 5)) FROM {2} AS t
+        WHERE patient_id IN (SELECT patient_id FROM visits)""",
+    """SELECT count(n), count(nullif(coalesce(n, 7), 5)), sum(r) FROM (
+        SELECT {1} AS n, count(*) OVER (PARTITION BY patient_id) AS r FROM {2}
+    ) AS t""",
+]
+"""Rows are looked up by something else than what may raise."""
+
+
 def statements(random: Random) -> Iterator[str]:
     for table, (column, values) in MAY_RAISE.items():
         for shape, value in product(LOOKED_UP, values):
             yield shape.format(column, table, value)
     for table in ("patients", "visits"):
         column, values = MAY_RAISE[table]
-        for shape, value in product(IN_WINDOWS, values):
+        for shape, value in product((*IN_WINDOWS, *OF_JOINED_ROWS), values):
             yield shape.format(column, value, table)
     for _ in range(GENERATED):
         yield query(random)

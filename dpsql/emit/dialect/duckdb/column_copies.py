@@ -18,8 +18,7 @@ it, up to the next GROUP BY.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 
@@ -57,75 +56,98 @@ def mark_joined(
 
     The rows of tables that are `joined` are, too. The tables that are read there are returned.
     """
+    known: _Known = {}
+    _look(query, joined, known)
     read: set[str] = set()
     waiting = [(query, is_joined)]
     while waiting:
         each, is_joined_above = waiting.pop()
-        if isinstance(each, exp.Subquery):
-            waiting.append((each.this, is_joined_above))
-            continue
-        sources, others = _parts(each)
-        is_joined_here = is_joined_above or joins_rows(each, joined)
-        for source in sources:
-            if isinstance(source, exp.Table):
-                read |= {source.name} if is_joined_here else set()
-            else:
-                waiting.append((source, is_joined_here and not _is_grouped(source)))
-        for part in others:
-            if isinstance(part, exp.Query):
-                # What EXISTS asks, and the rows of WITH, which others join.
-                waiting.append((part, not _is_grouped(part)))
-            elif is_joined_here and isinstance(part, _ATTEMPTING):
+        seen = known[id(each)]
+        is_joined_here = is_joined_above or seen.is_joined
+        if isinstance(each, exp.Table) and is_joined_here:
+            read.add(each.name)
+        waiting += ((s, is_joined_here and not _is_grouped(s)) for s in seen.sources)
+        # What EXISTS asks, and the rows of WITH, which others join.
+        waiting += ((other, not _is_grouped(other)) for other in seen.others)
+        if is_joined_here:
+            for part in seen.attempting:
                 part.set(IS_JOINED, True)
     return frozenset(read)
 
 
-def joins_rows(query: exp.Expr, joined: frozenset[str] = frozenset()) -> bool:
+def joins_rows(query: exp.Expr) -> bool:
     """Whether `query` joins rows itself, or has rows that were joined since they were grouped."""
+    return _look(query, frozenset(), {})
+
+
+class _Query(NamedTuple):
+    """Whether rows of a query are joined, what it reads, and queries and attempts beside that."""
+
+    is_joined: bool
+    sources: list[exp.Expr]
+    others: list[exp.Expr]
+    attempting: list[exp.Expr]
+
+
+_Known = dict[int, _Query]
+
+
+def _look(query: exp.Expr, joined: frozenset[str], known: _Known) -> bool:
+    """Whether rows of `query` are joined; it, and all queries within it, are `known` then."""
+    sources, waiting = _sources_and_clauses(query)
+    others: list[exp.Expr] = []
+    attempting: list[exp.Expr] = []
+    is_joined = query.name in joined if isinstance(query, exp.Table) else not _is_plain(query)
+    while waiting:
+        part = waiting.pop()
+        is_joined = is_joined or isinstance(part, (exp.Query, *_JOINING))
+        if isinstance(part, exp.Query):
+            others.append(part)
+            continue
+        if isinstance(part, _ATTEMPTING):
+            attempting.append(part)
+        if not isinstance(part, exp.Column):
+            waiting += part.iter_expressions()
+    for source in (*sources, *others):
+        # Of each, so that all are known.
+        has_joined = _look(source, joined, known)
+        is_joined = is_joined or (has_joined and not _is_grouped(source))
+    known[id(query)] = _Query(is_joined, sources, others, attempting)
+    return is_joined
+
+
+def _sources_and_clauses(query: exp.Expr) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """The rows that `query` reads, and all else that it has."""
     if isinstance(query, exp.Table):
-        return query.name in joined
+        return [], []
     if isinstance(query, exp.Subquery):
-        return joins_rows(query.this, joined)
-    sources, others = _parts(query)
-    return (
-        not _is_plain(query)
-        or any(isinstance(part, (exp.Query, *_JOINING)) for part in others)
-        or any(joins_rows(source, joined) for source in sources if not _is_grouped(source))
+        return [query.this], []
+    if isinstance(query, exp.SetOperation):
+        with_ = query.args.get("with_")
+        return [query.this, query.expression], [] if with_ is None else [with_]
+    if not isinstance(query, exp.Select):
+        return [], [*query.iter_expressions()]
+    first, joins = query.args.get("from_"), query.args.get("joins") or []
+    sources = [*([] if first is None else [first.this]), *(join.this for join in joins)]
+    conditions = [on for join in joins if (on := join.args.get("on")) is not None]
+    clauses = (
+        part for part in query.iter_expressions() if not isinstance(part, exp.From | exp.Join)
     )
+    return sources, [*conditions, *clauses]
 
 
 def _is_plain(query: exp.Expr) -> bool:
     """Whether `query` puts rows of its sources one below the other, and joins none of them."""
     if isinstance(query, exp.Select):
         return not any(query.args.get(clause) for clause in ("joins", "laterals", "qualify"))
+    if isinstance(query, exp.Subquery):
+        return True
     return isinstance(query, exp.Union) and query.args.get("distinct") is False
 
 
 def _is_grouped(query: exp.Expr) -> bool:
     whole = query.this if isinstance(query, exp.Subquery) else query
     return isinstance(whole, exp.Select) and bool(whole.args.get("group"))
-
-
-def _parts(query: exp.Expr) -> tuple[list[exp.Expr], list[exp.Expr]]:
-    """The rows that `query` reads, and all other parts of it but those of queries among them."""
-    if isinstance(query, exp.Select):
-        joined = [join.this for join in query.args.get("joins") or []]
-        first = query.args.get("from_")
-        sources = [*([] if first is None else [first.this]), *joined]
-    elif isinstance(query, exp.SetOperation):
-        sources = [query.this, query.expression]
-    else:
-        sources = []
-    return sources, [*_within(query, sources)]
-
-
-def _within(node: exp.Expr, sources: list[exp.Expr]) -> Iterator[exp.Expr]:
-    for part in node.iter_expressions():
-        if any(part is source for source in sources):
-            continue
-        yield part
-        if not isinstance(part, exp.Query):
-            yield from _within(part, sources)
 
 
 def on_copies(value: exp.Expr) -> exp.Expr:
