@@ -193,7 +193,7 @@ def _case(node: exp.Case, write: Write) -> str:
 
 
 def _called(node: exp.Anonymous, write: Write) -> str:
-    args = node_args(node, "this", "expressions")
+    args = node_args(node, "this", "expressions", "arithmetic")
     name = args["this"]
     if not isinstance(name, str) or isinstance(node.parent, exp.Dot):
         raise UnknownNode

@@ -7,7 +7,7 @@ Guards don't: the engine may evaluate `x / y` on rows that `y <> 0` would remove
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import assert_never
+from typing import Final, assert_never
 
 from sqlglot import exp
 
@@ -62,6 +62,10 @@ _ARITHMETIC: dict[ArithmeticOperator, type[exp.Binary]] = {
 }
 
 
+ARITHMETIC: Final = "arithmetic"
+"""The argument of a TRY that has the arithmetic which it attempts, to be written another way."""
+
+
 def emit_expression(expression: Expression) -> exp.Expr:
     """`expression` as DuckDB SQL."""
     match expression:
@@ -73,7 +77,11 @@ def emit_expression(expression: Expression) -> exp.Expr:
             return reference(expression)
         case Arithmetic():
             rendered = unchecked(expression, _unknown if is_wide(expression) else emit_expression)
-            return try_(rendered) if _can_overflow(expression) else exp.Paren(this=rendered)
+            if not _can_overflow(expression):
+                return exp.Paren(this=rendered)
+            attempt = try_(rendered)
+            attempt.set(ARITHMETIC, expression)
+            return attempt
         case Compare(op=op, left=left, right=right):
             return exp.Paren(
                 this=_COMPARISONS[op](
@@ -122,6 +130,11 @@ def unchecked(
     if not isinstance(expression, Arithmetic):
         return operand(expression)
     left, right = unchecked(expression.left, operand), unchecked(expression.right, operand)
+    return applied(expression, left, right)
+
+
+def applied(expression: Arithmetic, left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    """The operator of `expression` on its operands, as they are written."""
     if isinstance(expression.left, Arithmetic):
         left = exp.Paren(this=left)
     if isinstance(expression.right, Arithmetic):
