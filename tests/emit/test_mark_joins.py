@@ -49,6 +49,18 @@ def test_what_is_asked_of_rows_stands_in_one_where() -> None:
     assert sql[first:second].endswith(" AND NOT ")
 
 
+@pytest.mark.parametrize(
+    ("asked", "table"),
+    [(OTHER, '"dpsql prepared"."main"."visits"'), (TESTED, '"tests"')],
+    ids=["in the order of units", "in the order of keys"],
+)
+def test_rows_are_searched_in_the_order_of_what_they_are_compared_by(
+    asked: str, table: str
+) -> None:
+    searched = release(asked).step.query.sql.partition("EXISTS(")[2]
+    assert re.findall(r'FROM ("[^()]*) AS t\)', searched)[0] == table
+
+
 def test_an_answer_that_is_computed_is_one_of_those_rows() -> None:
     either = totals(f"({OTHER} OR {TESTED}) AND NOT {TESTED}")
     assert either == totals(f"{OTHER} AND NOT {TESTED}")

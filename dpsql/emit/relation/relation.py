@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import assert_never
 
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
+from dpsql.analysis.lineage.unit_identity import unit_valued_columns
 from dpsql.emit.dialect.nodes import (
     condition,
     constant,
@@ -42,7 +44,7 @@ from dpsql.emit.sql.identifier import (
     union_all,
 )
 from dpsql.errors import InternalError
-from dpsql.plan.expression import Column, Expression, Not, conjuncts
+from dpsql.plan.expression import Column, Expression, Not, conjuncts, matched
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
@@ -195,17 +197,21 @@ def _without_needless_unit(plan: MarkJoin) -> MarkJoin:
     """`plan`, whose relation comes without its unit where the condition implies the same unit.
 
     The relation isn't read from a sidecar then, which has rows in the order of their units, not of
-    their keys. On a server what is stored may be of other times than what is looked up: there units
-    are compared.
+    their keys, unless they are compared by the unit itself: rows that a sidecar lacks have none,
+    and NULL equals nothing. On a server what is stored may be of other times than what is looked
+    up: there units are compared.
     """
     scans = (part for part in operators(plan) if isinstance(part, Scan))
     if any(scan.sidecar is SidecarAccess.ON_SERVER for scan in scans) or not is_same_unit(plan):
         return plan
-    return replace(plan, relation=bottom_up(_without_unit, plan.relation))
+    is_by_unit = not unit_valued_columns(plan.relation).isdisjoint(chain(*matched(plan.on)))
 
+    def without_unit(part: Plan) -> Plan:
+        if not isinstance(part, Scan):
+            return part
+        return replace(part, unit=None, sidecar=part.sidecar if is_by_unit else None)
 
-def _without_unit(plan: Plan) -> Plan:
-    return replace(plan, unit=None, sidecar=None) if isinstance(plan, Scan) else plan
+    return replace(plan, relation=bottom_up(without_unit, plan.relation))
 
 
 def _listed(plan: Values) -> exp.Select:
