@@ -16,7 +16,7 @@ from typing import Final
 
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import Environment, domain
-from dpsql.analysis.lineage.lineage import private_scans
+from dpsql.analysis.lineage.lineage import private_scans, scans
 from dpsql.emit.release.contributions import counted_cell
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
@@ -28,8 +28,6 @@ from dpsql.plan.bounded_release.bounded_release import (
     KeyDomain,
 )
 from dpsql.plan.expression import Column
-from dpsql.plan.operator import Scan
-from dpsql.plan.traversal import operators
 from dpsql.schema.sql_type import Integer
 
 LONG_LIST: Final = 1_000
@@ -94,8 +92,8 @@ ROWS_OF_A_LISTED_GROUP: Final = 100
 
 
 def table_count(contributions: Contributions) -> int:
-    """How many tables the rows are read from."""
-    return sum(isinstance(operator, Scan) for operator in operators(contributions.source))
+    """How many tables the rows are read from; what is released is there, in a row or a few."""
+    return len(scans(contributions.source))
 
 
 def cost_of_rows(contributions: Contributions) -> Fraction:

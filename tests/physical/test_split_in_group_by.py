@@ -5,6 +5,8 @@ What one unit changes stays within what is derived, and the integers are those o
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from neighbor_search.share import in_turn
 from neighbor_search.sidecar import LIMITS, attack, own_database, private, proved
@@ -12,6 +14,7 @@ from neighbor_search.sidecar import LIMITS, attack, own_database, private, prove
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, UNIT_ROW_COUNT
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.physical.strategy.split_in_group_by import SplitInGroupBy
 from dpsql.session.compile.compiled_release import CompiledRelease
 
@@ -33,6 +36,10 @@ ASKED = [
     """SELECT ward, sum(cost - 3) FROM visits v
     WHERE NOT EXISTS (SELECT 1 FROM tests t WHERE t.visit_id = v.visit_id AND t.score > 2)
     GROUP BY 1""",
+    # Whoever is asked for is read in the order of units.
+    """SELECT sex, count(*), sum(age) FROM patients p
+    WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id AND v.cost > 10)
+    GROUP BY 1""",
     # Whom a row meets is asked of all rows of its unit, of which the limit leaves out none.
     """SELECT ward, count(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w
     WHERE w.patient_id = v.patient_id AND w.cost > v.cost) GROUP BY 1""",
@@ -44,6 +51,11 @@ ASKED = [
 ASKED_TWICE = """SELECT ward, count(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w
     WHERE w.patient_id = v.patient_id AND w.cost > v.cost) AND NOT EXISTS (SELECT 1 FROM tests t
     WHERE t.visit_id = v.visit_id AND t.score > 2) GROUP BY 1"""
+
+BESIDE_A_TOTAL = (
+    "SELECT count(*), sum(cost) FROM visits v WHERE cost > (SELECT avg(cost) FROM visits)"
+)
+IS_TESTED = "NOT EXISTS (SELECT 1 FROM tests t WHERE t.visit_id = v.visit_id AND t.score > 2)"
 
 ALSO_DRAWN = ContributionLimits(groups=3, rows_per_group=1)
 
@@ -74,6 +86,27 @@ def test_rows_that_are_joined_or_asked_are_read_once(sql: str) -> None:
     plan = _released(sql, ContributionLimits(groups=8, rows_per_group=2)).choice.plan
     assert isinstance(plan, SplitInGroupBy)
     assert plan.note.endswith(": summed in no unit") or "isn't read" in plan.note
+
+
+@pytest.mark.parametrize("limits", [AS_DECLARED, LIMITS["few"]], ids=["declared", "few"])
+@pytest.mark.parametrize("sql", [BESIDE_A_TOTAL, f"{BESIDE_A_TOTAL} AND {IS_TESTED}"])
+def test_rows_beside_a_released_total_are_told_apart(sql: str, limits: ContributionLimits) -> None:
+    ready, as_it_is = (
+        proved(sql, "clinic", private("clinic"), limits, ready=is_ready).releases[-1]
+        for is_ready in (True, False)
+    )
+    assert isinstance(ready.choice.plan, SplitByContribution | SplitInGroupBy)
+    queries = [one.step.query for one in (ready, as_it_is)]
+    total = {name for q in queries for name in re.findall(r"(c\d+) FROM release_0", q.sql)}
+    columns = ", ".join(f"-0.005 AS {name}" for name in total)
+    found = []
+    for world in range(6):
+        with own_database("clinic", private("clinic"), world) as connection:
+            connection.execute(f"CREATE TABLE release_0 AS SELECT {columns}")
+            sums = [connection.execute(q.sql, ["1"] * q.salted).fetchall() for q in queries]
+        assert sums[0] == sums[1]
+        found += sums[0]
+    assert len(set(found)) > 1
 
 
 def test_numbers_that_are_each_within_a_limit_are_not_read() -> None:

@@ -110,20 +110,21 @@ def unit(plan: Plan) -> Column | None:
 
 def unit_kind(plan: Plan) -> str | None:
     """The kind of unit that `plan`'s rows belong to: an entity's name, "row of TABLE", or None."""
-    kinds = [kind for kind in map(_scan_kind, _scans(plan)) if kind is not None]
+    kinds = [kind for kind in map(_scan_kind, scans(plan)) if kind is not None]
     return kinds[0] if kinds else None
 
 
-def _scans(plan: Plan) -> list[Scan]:
+def scans(plan: Plan) -> list[Scan]:
+    """The scans of tables that `plan` reads below any release."""
     match plan:
         case Scan():
             return [plan]
         case Join(sources=sources) | Union(sources=sources):
-            return [scan for source in sources for scan in _scans(source)]
+            return [scan for source in sources for scan in scans(source)]
         case OuterJoin(left=left, right=right) | SetOperation(left=left, right=right):
-            return [*_scans(left), *_scans(right)]
+            return [*scans(left), *scans(right)]
         case MarkJoin(source=source, relation=relation):
-            return [*_scans(source), *_scans(relation)]
+            return [*scans(source), *scans(relation)]
         case Release() | Values() | PublicStatement():
             return []
         case (
@@ -134,7 +135,7 @@ def _scans(plan: Plan) -> list[Scan]:
             | Sort(source=source)
             | Limit(source=source)
         ):
-            return _scans(source)
+            return scans(source)
         case missing:
             assert_never(missing)
 
@@ -158,4 +159,4 @@ def has_row_units(plan: Plan) -> bool:
 
 def private_scans(plan: Plan) -> list[Scan]:
     """The scans of private tables that `plan` reads below any release."""
-    return [scan for scan in _scans(plan) if scan.unit is not None]
+    return [scan for scan in scans(plan) if scan.unit is not None]

@@ -12,7 +12,8 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from dpsql.analysis.lineage.functional_dependency import Trusted, is_n_to_one
+from dpsql.analysis.lineage.functional_dependency import Trusted, is_n_to_one, unique_key
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import (
     Aggregate,
@@ -21,6 +22,7 @@ from dpsql.plan.operator import (
     Limit,
     MarkJoin,
     OuterJoin,
+    OuterKind,
     Output,
     Plan,
     Project,
@@ -83,11 +85,20 @@ def row_source(plan: Plan, trusted: Trusted) -> RowSource | None:
             if below is None or below.scan in operators(relation):
                 return None
             return replace(below, is_complete=False)
+        case OuterJoin(kind=OuterKind.LEFT, left=left, right=right) if _is_one_row(right, trusted):
+            below = row_source(left, trusted)
+            return None if below is None else replace(below, is_complete=False)
         case OuterJoin():
             # Part by part it could be, but what is looked up would be so each time.
             return None
         case missing:
             assert_never(missing)
+
+
+def _is_one_row(plan: Plan, trusted: Trusted) -> bool:
+    """`plan` has one row at most, and none of any unit: it is as fast looked up twice as once."""
+    is_private = visibility(plan) is Visibility.PRIVATE
+    return not is_private and unique_key(plan, trusted) == frozenset()
 
 
 def replace_source(
