@@ -50,27 +50,27 @@ SPLIT_MUTANTS = (
     _Grouped(
         "a unit is summed in none that one of several limits doesn't bind",
         "physical/strategy/split_in_group_by.py",
-        "is_unlimited = exp.and_(*conditions, copy=False)",
-        "is_unlimited = exp.or_(*conditions, copy=False)",
+        "unit_unless(exp.and_(*conditions, copy=False))",
+        "unit_unless(exp.or_(*conditions, copy=False))",
     ),
     _Grouped(
         "sums by unit are summed in no unit, too",
-        "physical/strategy/split_in_group_by.py",
+        "physical/strategy/bound_units.py",
         "wanted = exp.Not(this=of_none) if are_limited else of_none",
         "wanted = exp.Not(this=of_none) if are_limited else exp.true()",
     ),
     _Prepared(
         "a unit of two rows in a group has each counted as one",
         "physical/strategy/count_units_first.py",
-        "lone = exp.LTE(this=number, expression=integer(1))",
-        "lone = exp.LTE(this=number, expression=integer(2))",
+        "_is_up_to(self.value_rows, 1)",
+        "_is_up_to(self.value_rows, 2)",
         about="lone",
     ),
     _Split(
-        "rows that stand for their unit are counted among those of others, too",
-        "physical/strategy/unlimited_sums.py",
-        "units = units.where(exp.Not(this=is_lone), copy=False)",
-        "units = units.where(exp.or_(is_lone, exp.true()), copy=False)",
+        "rows of a unit that isn't its only one stand for it",
+        "physical/strategy/count_units_first.py",
+        "exp.and_(is_few, _is_up_to(self.value_rows, 1), copy=False)",
+        "exp.and_(is_few, exp.true(), copy=False)",
         about="stand_for",
     ),
     _Below(
@@ -426,8 +426,8 @@ SPLIT_MUTANTS = (
     Mutant(
         "units of many rows are summed as they are, too",
         "physical/strategy/count_units_first.py",
-        "is_limited if are_limited else exp.Not(this=is_limited)",
-        "is_limited if are_limited else exp.true()",
+        "is_few = exp.Not(this=is_limited)",
+        "is_few = exp.true()",
         about="contribution_limits",
     ),
     Mutant(

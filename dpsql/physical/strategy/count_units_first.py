@@ -16,10 +16,11 @@ counted too, to tell which groups may be shown, each counts once in each of its 
 part.
 
 Of a key that a sidecar counts rows by, most rows are lone: their unit has no other with this value
-in the whole table, and so none in their group, whatever is asked of rows, or joined to each. These
-are counted as they are, and units are told apart of all others alone. Keys are integers that are
-listed: of those that aren't, several values that can't be read are one group, in which each of two
-lone rows would be a unit.
+in the whole table, and so none in their group, whatever is asked of rows, or joined to each. Where
+units are counted, these are counted as they are, and all others are of the limited part: of a unit
+of few rows no limit binds some of them, either. Keys are integers that are listed: of those that
+aren't, several values that can't be read are one group, in which each of two lone rows would be a
+unit.
 
 It takes longer where most units are of `many`. How many rows a unit has is data, so that what the
 schema says has to do: half of as many as count in all, of which a filter leaves its part of the
@@ -57,6 +58,7 @@ from dpsql.physical.emission import Emission
 from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.selectivity import selectivity
 from dpsql.physical.sidecar_rows import SidecarRows, sidecar_rows
+from dpsql.physical.strategy.bound_units import totals_of_bound_units, unit_unless
 from dpsql.physical.strategy.unlimited_sums import counts_units, has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
@@ -98,11 +100,11 @@ class CountUnitsFirst(Struct, frozen=True):
             return None
         in_all = [] if limited.rows is None else [limited.rows]
         max_rows = min(limited.limit.groups, rows_per_group(limited), *in_all)
-        rows = sidecar_rows(limited, facts.verified) if counts_units(terms) else None
-        name = None if rows is None else _counted_key(rows)
         # Sums by units in groups of any number are kept for statements that ask again.
         is_ranked = isinstance(limited.limit, ByRank)
         is_only_one = is_ranked and one_row_per_unit(terms.source, declared)
+        rows = sidecar_rows(limited, facts.verified) if counts_units(terms) else None
+        name = None if rows is None else _counted_key(rows)
         if rows is None or name is None:
             return cls(limited, max_rows, terms, None, is_only_one)
         counted = Column(rows.free_number(), value_count_column(name), COUNT_TYPE)
@@ -131,33 +133,49 @@ class CountUnitsFirst(Struct, frozen=True):
     def emit(self, emission: Emission) -> exp.Select:
         """The totals of groups."""
         terms, late = self.limited.contributions, emission.late
-        few, units, lone = _rows_of_units(are_limited=False), None, None
-        if self.value_rows is not None:
-            units, number = few.copy(), column_ref(column_name(self.value_rows))
-            lone = exp.LTE(this=number, expression=integer(1))
-        unlimited = unlimited_totals(terms, few, late, units=units, lone=lone)
-        sums = unit_group_sums(terms, _rows_of_units(are_limited=True), late)
-        totals = limited_totals(self.limited, sums, late, unlimited=unlimited)
         extra = () if self.value_rows is None else (column_name(self.value_rows),)
         rows = emission.unit_rows(self.rows, extra)
-        return totals.with_(_ROWS, as_=rows, materialized=True, copy=False).with_(
+        is_limited = _is_in(select_of([column_ref(_LIMITED_UNIT)], table(_OVER_LIMIT)))
+        is_few = exp.Not(this=is_limited)
+        if self.value_rows is None:
+            few = _rows().where(is_few, copy=False)
+            sums = unit_group_sums(terms, _rows().where(is_limited.copy(), copy=False), late)
+            unlimited = unlimited_totals(terms, few, late)
+            totals = limited_totals(self.limited, sums, late, unlimited=unlimited)
+            return self._counted(totals, rows)
+        is_unlimited = exp.and_(is_few, _is_up_to(self.value_rows, 1), copy=False)
+        bound = with_alias(unit_unless(is_unlimited), UNIT)
+        others = (name for name in rows.named_selects if name not in {UNIT, *extra})
+        by_unit = select_of([bound, *map(column_ref, others)], table(_ROWS))
+        # By names: what is grouped by has no subquery.
+        counted = self._counted(by_unit, rows)
+        return totals_of_bound_units(self.limited, terms, counted, column_ref(UNIT), late)
+
+    def _counted(self, select: exp.Select, rows: exp.Select) -> exp.Select:
+        """`select` of the `rows`, and of the units that have too many of them."""
+        return select.with_(_ROWS, as_=rows, materialized=True, copy=False).with_(
             _OVER_LIMIT, as_=self._limited_units(), materialized=True, copy=False
         )
 
     def _limited_units(self) -> exp.Select:
-        return (
-            select_of([with_alias(column_ref(UNIT), _LIMITED_UNIT)], table(_ROWS))
-            .group_by(column_ref(UNIT), copy=False)
-            .having(exp.GT(this=number_of_rows(), expression=integer(self.max_rows)), copy=False)
+        units = select_of([with_alias(column_ref(UNIT), _LIMITED_UNIT)], table(_ROWS))
+        return units.group_by(column_ref(UNIT), copy=False).having(
+            exp.GT(this=number_of_rows(), expression=integer(self.max_rows)), copy=False
         )
 
 
-def _rows_of_units(*, are_limited: bool) -> exp.Select:
-    """The rows of units that have too many, or of all others."""
-    units = select_of([column_ref(_LIMITED_UNIT)], table(_OVER_LIMIT))
-    is_limited = exp.In(this=column_ref(UNIT), query=exp.Subquery(this=units))
-    rows = select_of([exp.Star()], table(_ROWS))
-    return rows.where(is_limited if are_limited else exp.Not(this=is_limited), copy=False)
+def _rows() -> exp.Select:
+    return select_of([exp.Star()], table(_ROWS))
+
+
+def _is_in(units: exp.Select) -> exp.Expr:
+    return exp.In(this=column_ref(UNIT), query=exp.Subquery(this=units))
+
+
+def _is_up_to(column: Column, limit: int) -> exp.Expr:
+    """Whether a stored number is known to be no more than `limit`."""
+    known = exp.LTE(this=column_ref(column_name(column)), expression=integer(limit))
+    return exp.Coalesce(this=known, expressions=[exp.false()])
 
 
 def _counted_key(rows: SidecarRows) -> str | None:

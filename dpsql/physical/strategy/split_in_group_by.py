@@ -23,9 +23,8 @@ joined, rows are so many that to group them by one column more takes longer than
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Self
 
 from msgspec import Struct
 from sqlglot import exp
@@ -33,37 +32,26 @@ from sqlglot import exp
 from dpsql.bounding.group_choice import is_sum_only
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.nodes import integer
-from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
-from dpsql.emit.release.contribution import number_of_rows
-from dpsql.emit.release.contributions import (
-    emit_contributions,
-    grouped_names,
-    select_from,
-)
-from dpsql.emit.release.limited_sums import limited_totals
-from dpsql.emit.sql.clauses import select_of
-from dpsql.emit.sql.identifier import column_name, column_ref, table, with_alias
+from dpsql.emit.release.contributions import emit_contributions
+from dpsql.emit.sql.identifier import column_name, column_ref
 from dpsql.physical.cost import (
     GROUP_BY_FEW_UNITS,
     MAX_JOINED_TABLES,
     cost_of_rows,
-    has_few_groups,
     table_count,
 )
 from dpsql.physical.emission import Emission
 from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.sidecar_rows import sidecar_rows
-from dpsql.physical.strategy.unlimited_sums import has_caps, totals_of
+from dpsql.physical.strategy.bound_units import totals_of_bound_units, unit_unless
+from dpsql.physical.strategy.unlimited_sums import has_caps
 from dpsql.plan.bounded_release.bounded_release import (
     ByStoredRank,
     Contributions,
     Limited,
     LimitGroups,
 )
-from dpsql.plan.bounded_release.column_names import ROW_COUNT, UNIT
 from dpsql.plan.expression import Column
-
-_SUMS: Final = "sums"
 
 
 class SplitInGroupBy(Struct, frozen=True):
@@ -108,54 +96,18 @@ class SplitInGroupBy(Struct, frozen=True):
 
     def emit(self, emission: Emission) -> exp.Select:
         """The totals of groups."""
-        terms, late = self.rows, emission.late
-        sums = self._sums(emission)
-        names = sums.named_selects
-        limited = _sums_of(names, are_limited=True)
-        unlimited = _sums_of([name for name in names if name != UNIT], are_limited=False)
-        keyed = {UNIT, *grouped_names(terms, late)}
-        few = has_few_groups(terms)
-        totals = [
-            centered_steps(s, number, has_few_rows=few) if s.needs_sum else column_ref(ROW_COUNT)
-            for number, s in enumerate(terms.statistics)
-        ]
-        of_groups = totals_of(
-            unlimited,
-            terms,
-            late,
-            [name for name in names if name not in keyed],
-            totals,
-            counted=ROW_COUNT,
-        )
-        both = limited_totals(self.limited, limited, late, unlimited=of_groups)
-        return both.with_(_SUMS, as_=sums, materialized=True, copy=False)
-
-    def _sums(self, emission: Emission) -> exp.Select:
-        """Sums of clamped terms by group, and by unit where a limit may bind it."""
-        terms, late = self.rows, emission.late
+        names = [column_name(column) for column, _ in self.counts]
         rows = emit_contributions(
-            terms,
-            emission.releases,
-            with_unit=True,
-            late=late,
-            extra=tuple(column_name(column) for column, _ in self.counts),
+            self.rows, emission.releases, with_unit=True, late=emission.late, extra=tuple(names)
         )
         conditions = [
-            exp.LTE(this=column_ref(column_name(column)), expression=integer(limit))
-            for column, limit in self.counts
+            exp.LTE(this=column_ref(name), expression=integer(limit))
+            for name, (_, limit) in zip(names, self.counts, strict=True)
         ]
-        is_unlimited = exp.and_(*conditions, copy=False)
-        bound = exp.case().when(is_unlimited, exp.null(), copy=False)
-        bound = bound.else_(column_ref(UNIT), copy=False)
-        groups = [column_ref(name) for name in grouped_names(terms, late)]
-        items = {ROW_COUNT: number_of_rows()}
-        for number, statistic in enumerate(terms.statistics):
-            if statistic.needs_sum:
-                items |= uncentered_sums(statistic, number)
-        sums = [with_alias(item, name) for name, item in items.items()]
-        select = select_from(rows, [with_alias(bound, UNIT), *groups, *sums])
-        select.where(_is_counted(self.counts[0][0]), copy=False)
-        return select.group_by(bound.copy(), *(g.copy() for g in groups), copy=False)
+        bound = unit_unless(exp.and_(*conditions, copy=False))
+        return totals_of_bound_units(
+            self.limited, self.rows, rows, bound, emission.late, _is_counted(self.counts[0][0])
+        )
 
 
 def _is_counted(count: Column) -> exp.Expr:
@@ -166,16 +118,3 @@ def _is_counted(count: Column) -> exp.Expr:
     that none is above its limit.
     """
     return exp.GTE(this=column_ref(column_name(count)), expression=integer(0))
-
-
-def _sums_of(names: Sequence[str], *, are_limited: bool) -> exp.Select:
-    """The columns `names` of sums by unit, or of all others.
-
-    That there are rows is asked, too, so that DuckDB doesn't ask each row for its unit: a condition
-    on that alone would be asked below GROUP BY.
-    """
-    of_none: exp.Expr = exp.Is(this=column_ref(UNIT), expression=exp.null())
-    wanted = exp.Not(this=of_none) if are_limited else of_none
-    some = exp.GT(this=column_ref(ROW_COUNT), expression=integer(0))
-    sums = select_of(map(column_ref, names), table(_SUMS))
-    return sums.where(exp.case().when(some, wanted, copy=False), copy=False)

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
-from dpsql.emit.release.contribution import number_of, number_of_rows
+from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.contributions import (
     group_names,
     grouped,
@@ -54,27 +54,22 @@ def unlimited_totals(
     condition: NoClampCondition | None = None,
     units: exp.Select | None = None,
     bits: UnitBits | None = None,
-    lone: exp.Expr | None = None,
 ) -> exp.Select:
     """Groups with their totals, in integers of steps; distinct values are counted beside them.
 
     A group has a total of the rows that meet `condition`, and one of all others. Where `units` are
     the same rows with their units, one of its units as well, which the others have none of. Those
     with `bits` are counted by these, of rows that have their units, too, and by `units` all others.
-    Rows that are `lone`, by this condition, are each their unit's only one in their group, and are
-    counted as units; `units` count what is known of no such row.
     Raises ValueError where sums have caps, which would be enforced nowhere.
     """
     if has_caps(contributions):
         raise ValueError("caps are on the sums of units, which aren't told apart here")
     with_units = units is None
-    if lone is not None and (with_units or bits is not None or condition is not None):
-        raise ValueError("units of lone rows are counted beside those of others, and once")
     if condition is not None and with_units and counts_units(contributions):
         raise ValueError("a unit may have rows in both parts, and would be counted in each")
     groups = [column_ref(name) for name in grouped_names(contributions, late)]
     strings = [] if bits is None else [bits.strings()]
-    sums = [*_sums(contributions, {}, with_units=with_units, lone=lone), *strings]
+    sums = [*_sums(contributions, {}, with_units=with_units), *strings]
     if condition is None:
         summed = grouped(rows, groups, sums)
     else:
@@ -89,7 +84,7 @@ def unlimited_totals(
     names = [item.alias for item in sums]
     totals = [
         integer(0)
-        if isinstance(statistic.term, UnitCount) and not with_units and lone is None
+        if isinstance(statistic.term, UnitCount) and not with_units
         else centered_steps(statistic, number, has_few_rows=few)
         if statistic.needs_sum
         else column_ref(total_name(number))
@@ -106,9 +101,6 @@ def unlimited_totals(
     if bits is not None:
         of_rows = _with_counted_bits(of_rows, contributions)
         units = units.where(bits.has_none(), copy=False)
-    if lone is not None:
-        is_lone = exp.Coalesce(this=lone.copy(), expressions=[exp.false()])
-        units = units.where(exp.Not(this=is_lone), copy=False)
     of_units = _unit_totals(contributions, units, late)
     both = exp.union(of_rows, of_units, distinct=False, copy=False)
     return union_all(both)
@@ -176,9 +168,8 @@ def _sums(
     unclamped: Mapping[int, exp.Expr],
     *,
     with_units: bool,
-    lone: exp.Expr | None = None,
 ) -> list[exp.Expr]:
-    """What is summed over the rows of a group; its units only `with_units`, or of `lone` rows.
+    """What is summed over the rows of a group; its units only `with_units`.
 
     Of the statistics in `unclamped`, by index, these values.
     """
@@ -187,10 +178,6 @@ def _sums(
         if statistic.is_row_count:
             items[total_name(number)] = number_of_rows()
         elif isinstance(statistic.term, UnitCount):
-            if lone is not None:
-                one = exp.case().when(lone.copy(), integer(1), copy=False)
-                items[total_name(number)] = number_of(one)
-                continue
             if not with_units:
                 continue
             # Of rows that come with their units: each counts once.
