@@ -66,6 +66,13 @@ SPLIT_MUTANTS = (
         "_is_up_to(self.value_rows, 2)",
         about="lone",
     ),
+    _Prepared(
+        "a unit of one row too many in a month isn't counted",
+        "physical/strategy/month_span.py",
+        "return max_rows // self.months",
+        "return max_rows // self.months + 1",
+        about="two_months",
+    ),
     _Split(
         "rows of a unit that isn't its only one stand for it",
         "physical/strategy/count_units_first.py",

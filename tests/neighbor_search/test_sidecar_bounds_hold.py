@@ -25,6 +25,8 @@ LONE_ROWS = [
     JOIN patients USING (patient_id) WHERE cost <= 500 AND doctor_id IN (1, 2, 3) GROUP BY 1, 2""",
     """SELECT doctor_id, ward, count(DISTINCT patient_id), avg(cost) FROM visits
     WHERE visit_date <= DATE '2024-03-01' GROUP BY 1, 2""",
+    """SELECT doctor_id, ward, count(DISTINCT patient_id), sum(cost) FROM visits
+    WHERE visit_date >= DATE '2024-02-01' AND visit_date < DATE '2024-04-01' GROUP BY 1, 2""",
 ]
 """A row that is its patient's only one of a doctor counts for the patient, whatever is asked."""
 

@@ -89,6 +89,8 @@ LONE = [
     "SELECT km, count(DISTINCT person), sum(km) FROM trips WHERE town < 'T' GROUP BY 1",
     "SELECT way, km, count(*), count(DISTINCT person) FROM trips WHERE day IS NULL GROUP BY 1, 2",
 ]
+TWO_MONTHS = """SELECT km, count(DISTINCT person), sum(km) FROM trips
+WHERE day >= DATE '2024-01-31' AND day < DATE '2024-03-01' GROUP BY 1"""
 
 PERSONS = {9: MAX_BIT, 10: MAX_BIT + 1, 12: -12}
 """The last one that has a bit, and ones that have none."""
@@ -113,8 +115,10 @@ def rows() -> Rows:
     trips += [(1400 + n, 14, "Ulm", "bus", km, None) for n, km in enumerate((3, 50, None))]
     # Two rows of a value, which no limit binds.
     trips += [(1500 + n, 15, "Bonn", "bus", 3, None) for n in range(2)]
+    # One row of each of four values, two in each of two months.
+    trips += [(1600 + n, 16, "Bonn", "bus", 1 + n, DAYS[n % 2 * 4]) for n in range(4)]
     nobody = (1, None, "Bonn", "bus", 3, None)
-    people: list[tuple[object, ...]] = [(PERSONS.get(person, person),) for person in range(1, 16)]
+    people: list[tuple[object, ...]] = [(PERSONS.get(person, person),) for person in range(1, 17)]
     own = [(trip, PERSONS.get(person, person), *others) for trip, person, *others in trips]
     return {"people": people, "trips": [*own, nobody]}
 
@@ -179,6 +183,25 @@ def test_lone_rows_of_a_listed_integer_are_counted_as_units(
                     _are_same([way, own], [[each.found(way), each.found(own)]])
                 compared += 1
     assert compared
+
+
+def test_a_unit_of_too_many_rows_in_two_months_is_told_by_one_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "schema.yaml"
+    path.write_text(SCHEMA.replace("group: 3}", "group: 3, rows: 12}"), encoding="utf-8")
+    declared = load_schema(path)
+    proofs = Proofs(declared, {"facts": []}, frozenset(declared.tables))
+    limits = ContributionLimits(groups=3, rows_per_group=3)
+    (ways,) = proofs.ways(TWO_MONTHS, limits)
+    counted = [
+        replace(way, release=by_plan(way.release, candidate.plan))
+        for way in ways
+        for candidate in way.release.choice.candidates
+        if isinstance(candidate.plan, CountUnitsFirst) and candidate.plan.span is not None
+    ]
+    assert counted
+    with database(declared, rows(), frozenset(declared.tables)) as world:
+        every = [*ways, *counted]
+        _are_same(every, [[world.found(way) for way in every]])
 
 
 def test_units_are_counted_beside_sums_without_clamps(schema: Schema) -> None:

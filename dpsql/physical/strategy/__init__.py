@@ -12,6 +12,7 @@
 | choose_groups_first   | which groups units keep is found before their rows are summed    |
 | cell_window           | between which cells a unit's kept groups lie                     |
 | count_units_first     | units of few rows are told from others before rows are summed    |
+| month_span            | units of few rows in each of few months aren't counted           |
 | bound_units           | rows grouped once, by units that a limit may bind, or by none     |
 | unit_bits             | units of few groups are counted by strings of bits               |
 | unlimited_sums        | sums of rows that no limit can bind, which several strategies use |

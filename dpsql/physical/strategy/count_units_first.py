@@ -59,6 +59,7 @@ from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.selectivity import selectivity
 from dpsql.physical.sidecar_rows import SidecarRows, sidecar_rows
 from dpsql.physical.strategy.bound_units import totals_of_bound_units, unit_unless
+from dpsql.physical.strategy.month_span import MonthSpan, month_span
 from dpsql.physical.strategy.unlimited_sums import counts_units, has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
@@ -80,14 +81,16 @@ class CountUnitsFirst(Struct, frozen=True):
     """Sum the rows of units of at most `max_rows` rows, which no limit binds, without units.
 
     `rows` are those that are read, beside each of which is in `value_rows` how many its unit has of
-    one key's value; None where units aren't counted, or no sidecar says so. All of them wait, and
-    are few but where each `is_only_one` of its unit.
+    one key's value; None where units aren't counted, or no sidecar says so. Where it says how many
+    the unit has in a month of the `span`, units are counted of which it isn't known that they have
+    few. All rows wait, and are few but where each `is_only_one` of its unit.
     """
 
     limited: LimitGroups
     max_rows: int
     rows: Contributions
     value_rows: Column | None
+    span: MonthSpan | None
     is_only_one: bool
 
     @classmethod
@@ -103,13 +106,16 @@ class CountUnitsFirst(Struct, frozen=True):
         # Sums by units in groups of any number are kept for statements that ask again.
         is_ranked = isinstance(limited.limit, ByRank)
         is_only_one = is_ranked and one_row_per_unit(terms.source, declared)
-        rows = sidecar_rows(limited, facts.verified) if counts_units(terms) else None
-        name = None if rows is None else _counted_key(rows)
-        if rows is None or name is None:
-            return cls(limited, max_rows, terms, None, is_only_one)
-        counted = Column(rows.free_number(), value_count_column(name), COUNT_TYPE)
-        read = rows.over(rows.scan(counted), (), (counted,))
-        return cls(limited, max_rows, read, counted, is_only_one)
+        rows = sidecar_rows(limited, facts.verified)
+        if rows is None:
+            return cls(limited, max_rows, terms, None, None, is_only_one)
+        first = rows.free_number()
+        name = _counted_key(rows) if counts_units(terms) else None
+        counted = None if name is None else Column(first, value_count_column(name), COUNT_TYPE)
+        span = None if is_only_one else month_span(rows, first + 1, max_rows)
+        added = _stored(counted, span)
+        read = rows.over(rows.scan(*added), (), added) if added else terms
+        return cls(limited, max_rows, read, counted, span, is_only_one)
 
     @property
     def is_blocking(self) -> bool:
@@ -133,7 +139,7 @@ class CountUnitsFirst(Struct, frozen=True):
     def emit(self, emission: Emission) -> exp.Select:
         """The totals of groups."""
         terms, late = self.limited.contributions, emission.late
-        extra = () if self.value_rows is None else (column_name(self.value_rows),)
+        extra = tuple(map(column_name, _stored(self.value_rows, self.span)))
         rows = emission.unit_rows(self.rows, extra)
         is_limited = _is_in(select_of([column_ref(_LIMITED_UNIT)], table(_OVER_LIMIT)))
         is_few = exp.Not(this=is_limited)
@@ -159,6 +165,10 @@ class CountUnitsFirst(Struct, frozen=True):
 
     def _limited_units(self) -> exp.Select:
         units = select_of([with_alias(column_ref(UNIT), _LIMITED_UNIT)], table(_ROWS))
+        if self.span is not None:
+            few = _is_up_to(self.span.rows, self.span.month_limit(self.max_rows))
+            busy = select_of([column_ref(UNIT)], table(_ROWS)).where(exp.Not(this=few), copy=False)
+            units = units.where(_is_in(busy), copy=False)
         return units.group_by(column_ref(UNIT), copy=False).having(
             exp.GT(this=number_of_rows(), expression=integer(self.max_rows)), copy=False
         )
@@ -166,6 +176,11 @@ class CountUnitsFirst(Struct, frozen=True):
 
 def _rows() -> exp.Select:
     return select_of([exp.Star()], table(_ROWS))
+
+
+def _stored(value_rows: Column | None, span: MonthSpan | None) -> tuple[Column, ...]:
+    """The columns of a sidecar that are read beside the rows."""
+    return tuple(c for c in (value_rows, None if span is None else span.rows) if c is not None)
 
 
 def _is_in(units: exp.Select) -> exp.Expr:
