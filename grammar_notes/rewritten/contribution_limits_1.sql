@@ -20,10 +20,7 @@ WITH placed AS MATERIALIZED (
         NOT t."patient_id" IS NULL
     ) AS t
     LEFT JOIN "domain 0" AS d0
-      ON LIST_EXTRACT(
-        LIST_TRANSFORM([{'c4': c4}], LAMBDA r : TRY(MONTH(TRY(STRUCT_EXTRACT(r, 'c4'))))),
-        1
-      ) IS NOT DISTINCT FROM d0.k0
+      ON MONTH(c4) IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

@@ -43,13 +43,7 @@ FROM (
           FROM (
             SELECT
               c5 AS u,
-              LIST_EXTRACT(
-                LIST_TRANSFORM(
-                  [{'c4': c4, 'c9': c9}],
-                  LAMBDA r : TRY(STRUCT_EXTRACT(r, 'c4') * STRUCT_EXTRACT(r, 'c9'))
-                ),
-                1
-              ) AS v1
+              TRY_CAST(CAST(c4 AS BIGINT) * c9 AS INT) AS v1
             FROM (
               SELECT
                 c2,

@@ -116,10 +116,7 @@ FROM (
                     )
                 ) AS t
                 JOIN "domain 0" AS d0
-                  ON LIST_EXTRACT(
-                    LIST_TRANSFORM([{'c4': c4}], LAMBDA r : TRY(MONTH(TRY(STRUCT_EXTRACT(r, 'c4'))))),
-                    1
-                  ) IS NOT DISTINCT FROM d0.k0
+                  ON MONTH(c4) IS NOT DISTINCT FROM d0.k0
                   AND LIST_EXTRACT(
                     LIST_TRANSFORM([{'c4': c4}], LAMBDA r : TRY(DAYOFWEEK(TRY(STRUCT_EXTRACT(r, 'c4'))))),
                     1
