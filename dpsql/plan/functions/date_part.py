@@ -25,6 +25,9 @@ _MONTHS = (
     "December",
 )
 
+_TOTAL = frozenset({"year", "quarter", "month", "day"})
+"""Those that raise of no moment, nor of the ends of its statistics; infinite ones have NULL."""
+
 _SPECIFIERS = {"dow": "dayofweek", "doy": "dayofyear"}
 
 
@@ -35,7 +38,8 @@ def part_named(name: str) -> str | None:
 
 
 def _part(name: str, rule: Rule, *aliases: str, gives: SqlType = BIGINT) -> Function:
-    return Function(name, times(gives), rule, Totalization.TRY, f"{name}(moment)", aliases)
+    total = Totalization.PLAIN if name in _TOTAL else Totalization.TRY
+    return Function(name, times(gives), rule, total, f"{name}(moment)", aliases)
 
 
 def _named(names: tuple[str, ...]) -> Rule:
