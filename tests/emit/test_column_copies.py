@@ -9,7 +9,7 @@ from neighbor_search.sidecar import private, proved
 from sqlglot import exp
 
 from dpsql.bounding.options import ContributionLimits
-from dpsql.emit.dialect.duckdb.column_copies import mark_joined
+from dpsql.emit.dialect.duckdb.attempt.column_copies import mark_joined
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.nodes import null_if_too_large
 from dpsql.emit.sql.clauses import select_of

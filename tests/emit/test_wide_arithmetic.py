@@ -14,8 +14,8 @@ from functions.calls import TYPES, bind
 from functions.samples import extreme
 from sqlglot import parse_one
 
+from dpsql.emit.dialect.duckdb.attempt.wide_arithmetic import wide_arithmetic
 from dpsql.emit.dialect.duckdb.expression import emit_expression
-from dpsql.emit.dialect.duckdb.wide_arithmetic import wide_arithmetic
 from dpsql.errors import TypeFault
 from dpsql.plan.numeric_types import is_number
 from dpsql.schema.sql_type import Decimal, Double, SqlType

@@ -12,8 +12,8 @@ SAMPLE_MUTANTS = (
     Mutant(
         "rows whose unit another table tells are all read",
         "engine/duckdb/sampled_view.py",
-        "select = select.from_(rows).where(_has_parent(parent, pairs))",
-        "select = select.from_(rows)",
+        "select.from_(rows).where(_has_parent(parent, pairs))",
+        "select.from_(rows)",
         _VIEWS,
         fails_by="AssertionError",
     ),

@@ -113,7 +113,7 @@ def _is_drawn(sample: SourceSample, kind: str, unit: exp.Expr) -> exp.Expr:
 def _materialized(rows: exp.Select) -> exp.Select:
     """`rows` that were joined, as rows of a table: statements compute of them as of a table's.
 
-    `emit.dialect.duckdb.column_copies` says what DuckDB loses of joined rows.
+    `emit.dialect.duckdb.attempt.column_copies` says what DuckDB loses of joined rows.
     """
     return exp.select("*").from_(_name(_DRAWN)).with_(_name(_DRAWN), rows, materialized=True)
 

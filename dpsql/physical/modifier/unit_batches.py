@@ -19,7 +19,7 @@ from sqlglot import exp
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.lineage.lineage import has_row_units
-from dpsql.emit.dialect.duckdb.column_copies import joins_rows, mark_joined
+from dpsql.emit.dialect.duckdb.attempt.column_copies import joins_rows, mark_joined
 from dpsql.emit.dialect.duckdb.function_call import cast
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.nodes import SALT_PARAMETER

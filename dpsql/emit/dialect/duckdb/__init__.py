@@ -12,8 +12,7 @@
 | steps           | values and sums as integers of steps                                |
 | decimal_steps   | decimals without their point, exactly                               |
 | aggregate       | exact aggregates and window functions                               |
-| column_copies   | where rows are joined, what may raise reads copies of their columns |
-| wide_arithmetic | arithmetic without TRY, in types that hold every result             |
+| attempt         | what may raise where rows are joined: of copies, or in wider types  |
 | frame           | frames of windows, whose ends may be beyond what a key can be       |
 | total_aggregate | those of released rows where DuckDB's own raise                     |
 | render          | a tree as text                                                      |

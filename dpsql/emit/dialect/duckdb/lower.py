@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from dpsql.emit.dialect import nodes
 from dpsql.emit.dialect.duckdb.aggregate import emit_aggregate, emit_window
+from dpsql.emit.dialect.duckdb.attempt.column_copies import IS_JOINED, mark_joined, on_copies
 from dpsql.emit.dialect.duckdb.cell_number import cells_by_comparison
-from dpsql.emit.dialect.duckdb.column_copies import IS_JOINED, mark_joined, on_copies
 from dpsql.emit.dialect.duckdb.expression import emit_expression, is_nan
 from dpsql.emit.dialect.duckdb.function_call import (
     cast,

@@ -31,7 +31,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.dialect.duckdb.column_copies import mark_joined
+from dpsql.emit.dialect.duckdb.attempt.column_copies import mark_joined
 from dpsql.emit.dialect.duckdb.lower import NEUTRAL, lowered, write_neutral
 from dpsql.emit.sql.expression_writer import OF_TERMS
 from dpsql.emit.sql.query_writer import OF_QUERIES

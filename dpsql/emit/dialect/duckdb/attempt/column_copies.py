@@ -24,8 +24,8 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 
 from dpsql.emit.dialect import nodes
+from dpsql.emit.dialect.duckdb.attempt.wide_arithmetic import wide_arithmetic
 from dpsql.emit.dialect.duckdb.expression import ARITHMETIC
-from dpsql.emit.dialect.duckdb.wide_arithmetic import wide_arithmetic
 from dpsql.emit.dialect.row_estimate import RowLimit
 from dpsql.emit.sql.identifier import column_ref
 
