@@ -7,7 +7,8 @@ read copies of their columns (`column_copies`), which takes three times as long 
 
 Decimals of 18 digits and fewer are integers of 64 bits, which a file may claim of greater ones: no
 value of these bits raises here. Sums and differences have a digit more than what is added, and
-DuckDB looks at their digits only where that would be the 39th.
+DuckDB looks at their digits only where that would be the 39th. No type is wider than integers of
+128 bits.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Final, assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.dialect.duckdb.expression import applied, emit_expression
+from dpsql.emit.dialect.duckdb.expression import applied, emit_expression, is_wide
 from dpsql.emit.dialect.duckdb.function_call import cast, try_cast
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Expression, Literal
 from dpsql.plan.numeric_types import as_decimal
@@ -34,7 +35,7 @@ _LARGEST: Final = 2**127 - 1
 def wide_arithmetic(expression: Expression) -> exp.Expr | None:
     """`expression`, whose arithmetic is in wider types; None where DuckDB has none for it."""
     if not isinstance(expression, Arithmetic):
-        return emit_expression(expression)
+        return None if is_wide(expression) else emit_expression(expression)
     left, right = wide_arithmetic(expression.left), wide_arithmetic(expression.right)
     if left is None or right is None:
         return None
