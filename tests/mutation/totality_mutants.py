@@ -30,7 +30,7 @@ TOTALITY_MUTANTS = (
         "emit/dialect/duckdb/attempt/column_copies.py",
         "isinstance(part, (exp.Query, *_JOINING))",
         "isinstance(part, _JOINING)",
-        "tests/session/test_constant_columns.py",
+        "tests/emit/test_column_copies.py",
         fails_by="AssertionError|assert ",
     ),
     Mutant(
