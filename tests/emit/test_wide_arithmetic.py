@@ -46,11 +46,11 @@ def test_values_are_those_of_try(connection: duckdb.DuckDBPyConnection, form: st
         forms = _both(form, left, right)
         if forms is None:
             continue
-        asked, wide = forms
+        tried, wide = forms
         rows = f'(SELECT v AS c0 FROM "{left}") x, (SELECT v AS c1 FROM "{right}") y'
-        differs = f"CAST({asked} AS VARCHAR) IS DISTINCT FROM CAST({wide} AS VARCHAR)"
+        differs = f"CAST({tried} AS VARCHAR) IS DISTINCT FROM CAST({wide} AS VARCHAR)"
         assert not connection.execute(f"SELECT c0, c1 FROM {rows} WHERE {differs}").fetchall()
-        typed = f"SELECT DISTINCT typeof({asked}) = typeof({wide}) FROM {rows}"
+        typed = f"SELECT DISTINCT typeof({tried}) = typeof({wide}) FROM {rows}"
         assert connection.execute(typed).fetchall() == [(True,)]
         compared += 1
     assert compared > 20

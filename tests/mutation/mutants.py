@@ -279,8 +279,8 @@ MUTANTS = (
     Mutant(
         "the units of an outer join's sides aren't equated",
         "emit/relation/scan_and_join.py",
-        "conditions = [condition(p) for p in join.on] + _same_unit(ours, theirs)",
-        "conditions = [condition(p) for p in join.on]",
+        "conditions = [scalar(p) for p in join.on] + _same_unit(ours, theirs)",
+        "conditions = [scalar(p) for p in join.on]",
     ),
     Mutant(
         "EXISTS searches rows of all units",

@@ -47,10 +47,6 @@ class Scalar(_Leaf):
     """An `expression` of the plan, NULL where an engine would raise."""
 
 
-class Condition(_Leaf):
-    """An `expression` that rows pass, likewise."""
-
-
 class UntypedConstant(_Leaf):
     """The constant `value` beside an expression of exactly the type `kind`."""
 
@@ -143,18 +139,9 @@ def integer(value: int) -> exp.Expr:
 
 def scalar(expression: Expression) -> exp.Expr:
     """An expression of the plan: total, NULL where it has no value."""
-    return _leaf(Scalar, expression)
-
-
-def condition(expression: Expression) -> exp.Expr:
-    """A condition of the plan on rows, which may be those of several tables."""
-    return _leaf(Condition, expression)
-
-
-def _leaf(kind: type[_Leaf], expression: Expression) -> exp.Expr:
     if isinstance(expression, Column):
         return reference(expression)
-    return kind(expression=expression)
+    return Scalar(expression=expression)
 
 
 def constant(value: Value, kind: SqlType) -> exp.Expr:

@@ -28,7 +28,7 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.key_equality import hop_keys, key_equalities
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.emit.dialect.nodes import condition, exact_aggregate, integer, narrow, scalar, wide_sum
+from dpsql.emit.dialect.nodes import exact_aggregate, integer, narrow, scalar, wide_sum
 from dpsql.emit.sql.clauses import joined, select_of
 from dpsql.emit.sql.identifier import as_column, reference, subquery
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
@@ -88,9 +88,9 @@ class CountsBelowJoin(Struct, frozen=True):
         ]
         counted = select_of([*map(reference, same), *counts], subquery(right, "t"))
         if self.tests:
-            counted = counted.where(*map(condition, self.tests), copy=False)
+            counted = counted.where(*map(scalar, self.tests), copy=False)
         counted = counted.group_by(*map(reference, same), copy=False)
-        conditions = [condition(each) for each in self.join.on if each not in self.tests]
+        conditions = [scalar(each) for each in self.join.on if each not in self.tests]
         conditions.append(exp.EQ(this=reference(ours), expression=reference(theirs)))
         keys = self.aggregate.keys
         named = [as_column(scalar(key.expression), key.column) for key in keys]

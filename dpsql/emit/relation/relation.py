@@ -12,7 +12,6 @@ from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
 from dpsql.analysis.lineage.unit_identity import unit_valued_columns
 from dpsql.emit.dialect.nodes import (
-    condition,
     constant,
     exact_aggregate,
     exact_window,
@@ -79,12 +78,12 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return scan(plan)
         case Filter(source=Join() as join, predicate=predicate):
             joined = inner_join(join, _sources(join, releases))
-            return joined.where(condition(predicate), copy=False)
+            return joined.where(scalar(predicate), copy=False)
         case Filter(source=Filter() | MarkJoin()):
             return _filtered(plan, releases)
         case Filter(source=source, predicate=predicate):
             return _select_over(source, releases, passed_on(source)).where(
-                condition(predicate), copy=False
+                scalar(predicate), copy=False
             )
         case Project(source=Sort() | Limit() as source, outputs=outputs):
             # One SELECT computes and orders: the order of a derived table is nobody's promise.
@@ -181,7 +180,7 @@ def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
     if not predicates:
         return rows
     select = select_of(passed_on(plan.source), subquery(rows, "t"))
-    return select.where(*map(condition, predicates), copy=False)
+    return select.where(*map(scalar, predicates), copy=False)
 
 
 def _answer(test: MarkJoin, predicates: list[Expression]) -> bool | None:

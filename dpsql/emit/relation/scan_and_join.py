@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.key_equality import hop_keys, key_equalities
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.emit.dialect.nodes import condition, row_number, stored_column
+from dpsql.emit.dialect.nodes import row_number, scalar, stored_column
 from dpsql.emit.relation.resized_table import first_rows
 from dpsql.emit.sql.clauses import JoinKind, joined, select_of
 from dpsql.emit.sql.identifier import (
@@ -108,7 +108,7 @@ def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
             select.from_(derived, copy=False)
         else:
             joined(select, derived, "CROSS")
-    conditions = [condition(p) for p in join.on]
+    conditions = [scalar(p) for p in join.on]
     roots = [u for u in map(unit, join.sources) if u is not None and u not in owners]
     conditions += [
         exp.EQ(this=reference(roots[0]), expression=reference(other))
@@ -207,7 +207,7 @@ def without_unit(source: Plan) -> exp.Select:
         case Filter(source=below, predicate=predicate):
             items = [reference(c) for c in output_columns(below)]
             select = select_of(items, subquery(without_unit(below), "t"))
-            return select.where(condition(predicate), copy=False)
+            return select.where(scalar(predicate), copy=False)
         case _:
             raise TypeError("only a table's unit is taken from its owner")
 
@@ -235,7 +235,7 @@ def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Sele
         if join.kind is OuterKind.FULL and theirs is not None:
             owner = exp.Coalesce(this=owner, expressions=[reference(theirs)])
         items.append(as_column(owner, join.unit))
-    conditions = [condition(p) for p in join.on] + _same_unit(ours, theirs)
+    conditions = [scalar(p) for p in join.on] + _same_unit(ours, theirs)
     return joined(
         select_of(items or [dummy_column()], subquery(left, "t0")),
         subquery(right, "t1"),
@@ -279,7 +279,7 @@ def passed_on(source: Plan) -> list[exp.Expr]:
 
 
 def _exists(plan: MarkJoin, relation: exp.Select) -> exp.Expr:
-    conditions = [condition(p) for p in plan.on]
+    conditions = [scalar(p) for p in plan.on]
     conditions += _same_unit(unit(plan.source), unit(plan.relation))
     rows = select_of([exp.Literal.number(1)], subquery(relation, "t1"))
     return exp.Exists(this=rows.where(*conditions, copy=False) if conditions else rows)

@@ -155,7 +155,6 @@ def _wide(whole: exp.Expr) -> exp.Expr:
 
 _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
     nodes.Scalar: emit_expression,
-    nodes.Condition: emit_expression,
     nodes.UntypedConstant: untyped_literal,
     nodes.StoredColumn: _stored_column,
     nodes.RowNumber: _row_number,

@@ -248,7 +248,6 @@ def _join(_: Lowering, **parts: Any) -> exp.Expr:
 
 _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.Scalar: lambda _, expression: emit_expression(expression),
-    nodes.Condition: lambda _, expression: emit_expression(expression),
     nodes.UntypedConstant: lambda _, value, kind: emit_expression(Literal(value, kind)),
     nodes.StoredColumn: _stored_column,
     nodes.ExactAggregate: lambda _, call, own, **__: emit_aggregate(call, own),

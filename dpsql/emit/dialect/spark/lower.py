@@ -256,7 +256,6 @@ def _identifier(lowering: Lowering, **parts: Any) -> exp.Expr:
 
 _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.Scalar: lambda _, expression: emit_expression(expression),
-    nodes.Condition: lambda _, expression: emit_expression(expression),
     nodes.UntypedConstant: lambda _, value, kind: constant(value, kind),
     nodes.StoredColumn: _stored_column,
     nodes.ExactAggregate: lambda _, call, own, **__: emit_aggregate(call, own),
