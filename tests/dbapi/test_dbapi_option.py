@@ -123,6 +123,7 @@ def test_an_epsilon_of_its_own_is_spent_whatever_error_was_set(connection: Conne
         ("(epsilon = -1)", BadParameter, "-1", "ask for an epsilon from"),
         ("(epsilon = 1000)", BadParameter, "1000", "ask for an epsilon from"),
         ("(epsilon = 'much')", BadParameter, "'much'", "write epsilon = 0.1"),
+        ("(epsilon = 1e-300)", BadParameter, "1e-300", "write epsilon = 0.1"),
         ("(max_error = -5)", BadParameter, "-5", "OPTIONS (max_error = 0.5)"),
         ("(max_cost = 0)", BadParameter, "0", "OPTIONS (max_cost = 0.5)"),
         ("(groups = 1.5)", BadParameter, "1.5", "OPTIONS (groups = 4)"),

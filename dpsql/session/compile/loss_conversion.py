@@ -186,4 +186,5 @@ def parse_epsilon(value: object) -> Fraction:
             # 1e999999999 is a short text, and a number that takes minutes to write down.
             if "/" in text or abs(Decimal(text).adjusted()) <= MAX_DIGITS:
                 return Fraction(text)
-    raise BadParameter(f"epsilon is {repr(value)[:40]}, not a number", hint="write epsilon = 0.1")
+    what = f"a number of at most {MAX_DIGITS} digits"
+    raise BadParameter(f"epsilon is {repr(value)[:40]}, not {what}", hint="write epsilon = 0.1")
