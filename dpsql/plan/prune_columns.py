@@ -120,7 +120,7 @@ def _unread(plan: Plan, shown: Needed) -> Plan:
     An aggregate that one of several mentions of a release reads stays in all of them, so that they
     stay one release.
     """
-    read = shown | frozenset(c for part in operators(plan) for c in _reads(part))
+    read = shown | frozenset(c for part in operators(plan) for c in reads(part))
 
     def trimmed(part: Plan) -> Plan:
         if not isinstance(part, Release):
@@ -136,7 +136,7 @@ def _unread(plan: Plan, shown: Needed) -> Plan:
     return bottom_up(trimmed, plan)
 
 
-def _reads(plan: Plan) -> Needed:
+def reads(plan: Plan) -> Needed:
     """The columns that an operator's own expressions read, or that it matches by position."""
     match plan:
         case Filter(predicate=predicate):

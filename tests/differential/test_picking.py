@@ -22,6 +22,7 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.run.finishing.finishing_text import FinishingText
 from dpsql.session.run.without_engine import MAX_SORTED, project_without_engine
 
 NOTED = [
@@ -51,7 +52,9 @@ def both(ready: CompiledStatement, tables: dict[str, pa.Table]) -> tuple[pa.Tabl
     numbered = ready.finishing_tables(tables)
     ours = project_without_engine(ready, numbered)
     return (
-        None if ours is None else (ours, engine().execute(ready.finishing_sql, (), numbered).table)
+        None
+        if ours is None
+        else (ours, engine().execute(FinishingText(ready).sql, (), numbered).table)
     )
 
 

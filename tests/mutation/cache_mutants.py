@@ -187,6 +187,14 @@ CACHE_MUTANTS = (
         "numbers",
     ),
     _Cache(
+        "public tables are copied as all pairs of their rows",
+        "session/run/finishing/public_tables.py",
+        "and row_bound(part, lambda _: _EACH) <= _EACH",
+        "and True",
+        "tests/session/test_copied.py",
+        "left_out",
+    ),
+    _Cache(
         "each row of an outer join meets one of the other side, whatever they are joined by",
         "session/run/finishing/row_bound.py",
         "return min(1, rows) if is_one else rows",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpsql.errors import Error
 from dpsql.session.compile.generic.generic_plans import as_run
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
+from dpsql.session.run.finishing.finishing_text import FinishingText
 from dpsql.session.session import Session
 
 
@@ -15,4 +16,4 @@ def outcome(session: Session, sql: str, options: QueryOptions = DEFAULT_OPTIONS)
     except Error as error:
         return type(error), str(error), error.at, error.hint, error.detail
     own = as_run(compiled)
-    return own, own.loss, own.finishing_sql, own.consistency, [r.key for r in own.releases]
+    return own, own.loss, FinishingText(own).sql, own.consistency, [r.key for r in own.releases]

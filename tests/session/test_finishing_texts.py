@@ -11,7 +11,7 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.schema.sql_type import BIGINT, Boolean
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.generic.edition import of_edition
-from dpsql.session.run.finishing.finishing_text import MAX_TRIED, FinishingTexts
+from dpsql.session.run.finishing.finishing_text import MAX_TRIED, FinishingText, FinishingTexts
 from dpsql.structs import replace
 
 STATEMENTS = [
@@ -33,7 +33,7 @@ def test_another_analyst_has_the_text_that_their_plan_is_written_as(sql: str) ->
     texts, plan = FinishingTexts(), ready(sql)
     theirs = of_edition(plan, "data\0alice")
     assert texts.of(theirs) is texts.of(plan)
-    assert texts.of(theirs).sql == theirs.finishing_sql
+    assert texts.of(theirs).sql == FinishingText(theirs).sql
 
 
 def test_a_plan_that_is_equal_and_is_written_otherwise_has_its_own_text() -> None:
@@ -47,7 +47,7 @@ def test_a_plan_that_is_equal_and_is_written_otherwise_has_its_own_text() -> Non
         for value, kind in ((1, BIGINT), (True, Boolean()))
     )
     plans = [replace(plan, plan=each, numbered=None) for each in (one, true)]
-    assert [texts.of(each).sql for each in plans] == [each.finishing_sql for each in plans]
+    assert [texts.of(each).sql for each in plans] == [FinishingText(each).sql for each in plans]
     assert texts.of(plans[0]) is not texts.of(plans[1])
 
 
@@ -57,14 +57,14 @@ def test_a_plan_with_other_tables_names_or_numbers_has_its_own_text() -> None:
     (release,) = plan.releases
     renamed = replace(plan, releases=(replace(release, name="release_7"),))
     for other in (renamed, replace(plan, numbered=None)):
-        assert texts.of(plan).sql == plan.finishing_sql
-        assert texts.of(other).sql == other.finishing_sql
-        assert texts.of(other).sql != plan.finishing_sql
+        assert texts.of(plan).sql == FinishingText(plan).sql
+        assert texts.of(other).sql == FinishingText(other).sql
+        assert texts.of(other).sql != FinishingText(plan).sql
 
 
 def test_texts_that_were_not_used_for_long_are_written_again() -> None:
     texts, plans = FinishingTexts(1), [ready(sql) for sql in STATEMENTS]
-    assert [texts.of(plan).sql for plan in plans * 2] == [p.finishing_sql for p in plans] * 2
+    assert [texts.of(plan).sql for plan in plans * 2] == [FinishingText(p).sql for p in plans] * 2
 
 
 def test_as_many_columns_are_remembered_to_have_been_tried_as_were_used_last() -> None:

@@ -39,7 +39,7 @@ from dpsql.session.compile.release_compiler import ReleaseCompiler
 from dpsql.session.compile.request import binder_of
 from dpsql.session.compile.source_facts import DataEdition
 from dpsql.session.run.execution import Execution
-from dpsql.session.run.finishing.finishing_text import FinishingTexts
+from dpsql.session.run.finishing.finishing_text import FinishingText, FinishingTexts
 from dpsql.session.saved.create import SaveRequest
 from dpsql.session.saved.saved_releases import NotPaid
 from dpsql.session.session import Session
@@ -190,7 +190,7 @@ def test_at_another_loss_what_stands_above_is_the_same_text(sql: str) -> None:
     one, half = at_each((Fraction(1), Fraction(1, 2)), sql, "clinic", ReleaseProofs())
     texts = FinishingTexts()
     assert texts.of(half) is texts.of(one)
-    assert texts.of(one).sql == half.finishing_sql
+    assert texts.of(one).sql == FinishingText(half).sql
 
 
 def test_tables_that_are_read_are_called_as_each_statement_calls_them(

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import count
 
 import pyarrow as pa
-from sqlglot import exp
 
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
@@ -83,25 +82,24 @@ class CompiledStatement:
         return rendered(emit_plan(self._shown, {r.release: r.name for r in self.releases}))
 
     @property
-    def finishing_sql(self) -> str:
-        """The same SQL, with the numbers that errors row by row need."""
-        return rendered(self.finishing_tree)
+    def finishing_plan(self) -> Plan:
+        """What makes the answer, with the numbers that errors row by row need."""
+        return self._shown if self.numbered is None else self.numbered.plan
 
     @property
-    def finishing_tree(self) -> exp.Expr:
-        """What `finishing_sql` is the text of."""
+    def finishing_names(self) -> dict[Release, str]:
+        """What the released tables are called that `finishing_plan` reads."""
         names = {r.release: r.name for r in self.releases}
-        if self.numbered is None:
-            return emit_plan(self._shown, names)
-        names |= {new: names[old] for new, old in self.numbered.releases.items()}
-        return emit_plan(self.numbered.plan, names)
+        if self.numbered is not None:
+            names |= {new: names[old] for new, old in self.numbered.releases.items()}
+        return names
 
     @property
     def _shown(self) -> Plan:
         return self.plan if self.tagged_union is None else self.tagged_union.plan
 
     def finishing_tables(self, released: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-        """The released tables, by name, as `finishing_sql` reads them."""
+        """The released tables, by name, as `finishing_plan` reads them."""
         if self.numbered is None:
             return dict(released)
         own = {r.name: released[r.name] for r in self.releases}

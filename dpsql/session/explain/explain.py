@@ -32,7 +32,7 @@ from dpsql.session.explain.report import (
     StrategyLine,
 )
 from dpsql.session.explain.sensitivity_text import column_changes, sensitivities
-from dpsql.session.run.finishing.public_tables import public_scans
+from dpsql.session.run.finishing.public_tables import scans_above_releases
 from dpsql.session.run.known_size import has_more_keys
 from dpsql.structs import replace
 
@@ -73,7 +73,7 @@ def _postprocessing_sql(compiled: CompiledStatement) -> str:
     return (
         ""
         if hides(plan)
-        else _printed_sql(compiled.postprocessing_sql, *public_scans(plan).values())
+        else _printed_sql(compiled.postprocessing_sql, *scans_above_releases(plan))
     )
 
 

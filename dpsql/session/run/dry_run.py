@@ -16,16 +16,20 @@ from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.sql_type import HUGEINT, SqlType
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.run.finishing.public_tables import public_scans
+from dpsql.session.run.finishing.finishing_text import FinishingText
+from dpsql.session.run.finishing.public_tables import scans_above_releases
 
 
-def no_rows(compiled: CompiledStatement) -> dict[str, pa.Table]:
-    """The tables that the answer of `compiled` is made of, without their rows."""
+def no_rows(compiled: CompiledStatement, text: FinishingText) -> dict[str, pa.Table]:
+    """The tables that `text` makes the answer of `compiled` of, without their rows."""
     released = {release.name: _released(release) for release in compiled.releases}
     tables = compiled.finishing_tables(released)
-    for name, scan in public_scans(compiled.plan).items():
-        tables[name] = _empty((column.name, column.type) for column in scan.columns)
-    return tables
+    read: dict[str, dict[str, SqlType]] = {}
+    for scan in scans_above_releases(text.plan):
+        # Two may read different columns of one table.
+        columns = {column.name: column.type for column in scan.columns}
+        read.setdefault(scan.table.engine_name, {}).update(columns)
+    return tables | {name: _empty(columns.items()) for name, columns in read.items()}
 
 
 def _released(release: CompiledRelease) -> pa.Table:

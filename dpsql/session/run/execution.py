@@ -32,12 +32,8 @@ from dpsql.session.compile.source_facts import MAX_ROWS, SourceFacts
 from dpsql.session.ledger_access import with_sample_key
 from dpsql.session.run.dry_run import no_rows
 from dpsql.session.run.finishing.finishing_copies import FinishingCopies
-from dpsql.session.run.finishing.finishing_text import (
-    FinishingTexts,
-    PublicCopy,
-    public_copies,
-    total_sql,
-)
+from dpsql.session.run.finishing.finishing_text import FinishingText, FinishingTexts, total_sql
+from dpsql.session.run.finishing.public_tables import CopiedPart, copied_plan
 from dpsql.session.run.known_size import is_few
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
@@ -147,26 +143,26 @@ class Execution:
         if answer is None:
             text = self._finishing.of(compiled)
             tables = self._with_copies(text.copies, released)
-            limit = None if is_few(compiled, tables) else largest
-            answer = open_rows(compiled.plan, self._finished(compiled, text.sql, tables, limit))
+            limit = None if is_few(compiled, text, tables) else largest
+            answer = open_rows(compiled.plan, self._finished(compiled, text, tables, limit))
         largest.check(answer)
         return answer
 
     def _finished(
         self,
         compiled: CompiledStatement,
-        sql: str,
+        text: FinishingText,
         tables: Mapping[str, pa.Table],
         limit: ReadLimit | None,
     ) -> Raw:
         engine = self.finisher()
         try:
-            return engine.execute(sql, (), tables, limit=limit)
+            return engine.execute(text.sql, (), tables, limit=limit)
         except (ExecutionCancelled, ExecutionStopped):
             raise
         except ExecutionFailed:
             # Released numbers are as large as noise makes them: a sum of them may have overflowed.
-            return engine.execute(total_sql(compiled), (), tables, limit=limit)
+            return engine.execute(total_sql(text, compiled), (), tables, limit=limit)
 
     def check(self, compiled: CompiledStatement) -> None:
         """Fail now, if the source is gone, or what stands above can't be computed of any rows."""
@@ -175,7 +171,7 @@ class Execution:
             return
         text, columns = self._finishing.of(compiled), tuple(r.columns for r in compiled.releases)
         if not text.was_tried(columns):
-            self._try(text.sql, no_rows(compiled))
+            self._try(text.sql, no_rows(compiled, text))
             text.note_tried(columns)
 
     def _try(self, sql: str, tables: Mapping[str, pa.Table]) -> None:
@@ -195,7 +191,8 @@ class Execution:
 
     def rows(self, plan: Plan, saved: Mapping[str, pa.Table]) -> pa.Table:
         """The rows of a public plan that reads `saved` tables beside the source's."""
-        sql, tables = rendered(emit_plan(plan, {})), self._with_copies(public_copies(plan), saved)
+        copied = copied_plan(plan)
+        sql, tables = rendered(emit_plan(copied.plan, {})), self._with_copies(copied.copies, saved)
         return open_rows(plan, self.finisher().execute(sql, (), tables, limit=MAX_ROWS))
 
     def public(self, compiled: CompiledStatement, saved: Mapping[str, pa.Table]) -> pa.Table:
@@ -208,9 +205,9 @@ class Execution:
             return open_rows(compiled.plan, Raw(whole))
         with telling_no_charge():
             if saved:
-                sql, copies = compiled.postprocessing_sql, public_copies(compiled.plan)
-                tables = self._with_copies(copies, saved)
-                raw = self._finished(compiled, sql, tables, MAX_ROWS)
+                text = self._finishing.of(compiled)
+                tables = self._with_copies(text.copies, saved)
+                raw = self._finished(compiled, text, tables, MAX_ROWS)
             else:
                 raw = self.source().execute(compiled.postprocessing_sql, limit=MAX_ROWS)
         answer = open_rows(compiled.plan, raw)
@@ -234,20 +231,18 @@ class Execution:
         return self._schema.per_query.largest
 
     def _with_copies(
-        self, copies: Sequence[PublicCopy], released: Mapping[str, pa.Table]
+        self, copies: Sequence[CopiedPart], released: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
-        """The `released` tables, and the others of `copies`."""
-        others = {one.name: self._copy(one) for one in copies if one.name not in released}
-        return {**released, **others}
+        """The `released` tables, and `copies` of public rows."""
+        return {**released, **{one.name: self._copy(one) for one in copies}}
 
-    def _copy(self, copy: PublicCopy) -> pa.Table:
-        """A public table's needed rows and columns, for joins with released tables."""
+    def _copy(self, copy: CopiedPart) -> pa.Table:
+        """Public rows, for joins with released tables."""
 
         def read() -> pa.Table:
             return open_rows(copy.rows, self.source().execute(copy.sql))
 
-        copied = self.copies.rows(copy.sql, lambda: identity(self._opened()), read)
-        return copied.rename_columns(copy.names or copied.column_names)
+        return self.copies.rows(copy.sql, lambda: identity(self._opened()), read)
 
     def _opened(self) -> Source:
         """What the source's engine has opened."""

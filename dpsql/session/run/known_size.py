@@ -9,10 +9,11 @@ import pyarrow as pa
 
 from dpsql.engine.read_limit import AnswerLimit
 from dpsql.errors import InternalError
-from dpsql.plan.operator import PublicStatement, Release, Scan
+from dpsql.plan.operator import Plan, PublicStatement, Release, Scan
 from dpsql.release.columns.group_keys import number_of_cells
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.session.run.finishing.finishing_text import FinishingText
 from dpsql.session.run.finishing.row_bound import Leaf, row_bound
 
 _FEW: Final = 10_000
@@ -31,12 +32,15 @@ def check_sizes(compiled: CompiledStatement, largest: AnswerLimit) -> None:
         raise largest.known()
 
 
-def is_few(compiled: CompiledStatement, tables: Mapping[str, pa.Table]) -> bool:
-    """Whether what stands above releases makes few rows at most, of all `tables` that it reads.
+def is_few(
+    compiled: CompiledStatement, text: FinishingText, tables: Mapping[str, pa.Table]
+) -> bool:
+    """Whether `text` makes few rows at most of what is released, of all `tables` that it reads.
 
     The engine computes all of few rows before it hands out the first, which takes less time.
     """
-    names = {release.release: release.name for release in compiled.releases}
+    names = compiled.finishing_names
+    copies = {id(copy.part): copy.name for copy in text.copies}
 
     def rows(leaf: Leaf) -> int:
         match leaf:
@@ -49,4 +53,8 @@ def is_few(compiled: CompiledStatement, tables: Mapping[str, pa.Table]) -> bool:
             case missing:
                 assert_never(missing)
 
-    return row_bound(compiled.plan, rows) <= _FEW
+    def known(part: Plan) -> int | None:
+        name = copies.get(id(part))
+        return None if name is None else int(tables[name].num_rows)
+
+    return row_bound(compiled.finishing_plan, rows, known) <= _FEW

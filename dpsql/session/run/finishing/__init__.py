@@ -3,7 +3,7 @@
 | module           | what it holds                                                       |
 | ---------------- | ------------------------------------------------------------------- |
 | finishing_text   | what stands above releases as SQL, written once for all analysts    |
-| public_tables    | public tables that are read above the releases                      |
+| public_tables    | what of public tables is copied, and a plan that reads the copies   |
 | row_bound        | how many rows it makes at most, by the rows of what it reads        |
 | finishing_copies | their rows, kept for the next statement that asks                   |
 """

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from msgspec import Struct
-
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.total_form import in_total_form
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.plan.operator import Plan, Release
-from dpsql.plan.output_columns import output_columns
+from dpsql.plan.operator import Release
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.proofs.recently_used import RecentlyUsed
-from dpsql.session.run.finishing.public_tables import public_inputs
+from dpsql.session.run.finishing.public_tables import copied_plan
 
 MAX_TEXTS: Final = 64
 """Plans whose SQL is remembered."""
@@ -30,36 +27,19 @@ ReleasedColumns = tuple[tuple[str, ...], ...]
 """The names of the columns of each released table."""
 
 
-class PublicCopy(Struct, frozen=True):
-    """A public table's needed `rows`, and the SQL that reads them; `name` is what engines call it.
+class FinishingText:
+    """The SQL of what stands above the releases of `compiled`, and the public rows it reads.
 
-    They have columns of these `names`.
+    `plan` is what it says, over copies of these rows.
     """
 
-    name: str
-    rows: Plan
-    sql: str
-    names: tuple[str, ...]
-
-
-def public_copies(plan: Plan) -> tuple[PublicCopy, ...]:
-    """The public rows that `plan` reads above its releases."""
-    return tuple(
-        PublicCopy(
-            name, rows, rendered(emit_plan(rows, {})), tuple(c.name for c in output_columns(rows))
-        )
-        for name, rows in public_inputs(plan).items()
-    )
-
-
-class FinishingText:
-    """The SQL of what stands above the releases of `compiled`, and the public rows it reads."""
-
-    __slots__ = ("_names", "_plans", "_releases", "_tried", "copies", "sql")
+    __slots__ = ("_names", "_plans", "_releases", "_tried", "copies", "plan", "sql")
 
     def __init__(self, compiled: CompiledStatement) -> None:
-        self.sql: Final = compiled.finishing_sql
-        self.copies: Final = public_copies(compiled.plan)
+        copied = copied_plan(compiled.finishing_plan)
+        self.plan: Final = copied.plan
+        self.sql: Final = rendered(emit_plan(copied.plan, compiled.finishing_names))
+        self.copies: Final = copied.copies
         self._tried: RecentlyUsed[ReleasedColumns, bool] = RecentlyUsed(MAX_TRIED)
         self._plans = _plans(compiled)
         self._releases, self._names = _releases(compiled)
@@ -85,9 +65,9 @@ class FinishingText:
         self._tried.put(columns, value=True)
 
 
-def total_sql(compiled: CompiledStatement) -> str:
-    """SQL for the same rows that takes longer, and that no released number makes fail."""
-    return rendered(in_total_form(compiled.finishing_tree))
+def total_sql(text: FinishingText, compiled: CompiledStatement) -> str:
+    """SQL for the rows of `text` that takes longer, and that no released number makes fail."""
+    return rendered(in_total_form(emit_plan(text.plan, compiled.finishing_names)))
 
 
 class FinishingTexts:

@@ -1,78 +1,119 @@
-"""Public tables that are read above the releases, hence copied to where the answer is finished."""
+"""Public tables that are read above the releases, hence copied to where the answer is finished.
+
+    SELECT s_name FROM supplier JOIN nation ON … WHERE n_name = 'CANADA' AND s_suppkey IN (released)
+
+What of them depends on nothing that was released or is kept is copied as one table: here
+Canada's suppliers. The source filters and joins once what would be filtered and joined for each
+answer. A copy has no more rows than the largest table that it is of, and the columns that are read
+above it; their names are those that SQL has for columns of plans.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Final
 
-from dpsql.analysis.plan_text import sources
-from dpsql.plan.operator import Filter, MarkJoin, Output, Plan, Project, Release, Scan
-from dpsql.plan.traversal import operators
+from msgspec import Struct
+
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.emit.dialect.duckdb.render import rendered
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.sql.identifier import column_name
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import Filter, Join, MarkJoin, Output, Plan, Project, Release, Scan
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.prune_columns import reads
+from dpsql.plan.traversal import operators, replace_sources, sources
+from dpsql.schema.model import Public, Table
+from dpsql.session.run.finishing.row_bound import row_bound
 from dpsql.structs import replace
 
-
-def public_scans(plan: Plan) -> dict[str, Scan]:
-    """One scan of each table by what engines call it: two may read different columns of it."""
-    return _scans(scan for scan, _ in _reads(plan))
+_EACH: Final = 1_000_000
+"""As many rows as any table of a part is taken to have, to see whether a join has more."""
 
 
-def public_inputs(plan: Plan) -> dict[str, Plan]:
-    """The rows of these scans that are needed: of a table that is read once, not all may be.
+class CopiedPart(Struct, frozen=True):
+    """A `part` of a plan, whose `rows` the source reads by `sql`.
 
-    What they are filtered by is asked again where the answer is finished, of fewer rows.
+    They are a table of this `name`; no declared name has a space.
     """
-    reads = list(_reads(plan))
-    times = Counter(scan.table.engine_name for scan, _ in reads)
-    filtered = {
-        scan.table.engine_name: Project(rows, tuple(Output(c, c) for c in scan.columns))
-        for scan, rows in reads
-        if rows != scan and times[scan.table.engine_name] == 1
-    }
-    return {**_scans(scan for scan, _ in reads), **filtered}
+
+    name: str
+    part: Plan
+    rows: Plan
+    sql: str
 
 
-def _scans(scans: Iterable[Scan]) -> dict[str, Scan]:
-    read: dict[str, Scan] = {}
-    for scan in scans:
-        earlier = read.get(scan.table.engine_name)
-        known = () if earlier is None else earlier.columns
-        names = {column.name for column in known}
-        more = tuple(column for column in scan.columns if column.name not in names)
-        read[scan.table.engine_name] = replace(scan, columns=(*known, *more))
-    return read
+class CopiedPlan(Struct, frozen=True):
+    """A plan that reads `copies` in place of public tables."""
+
+    plan: Plan
+    copies: tuple[CopiedPart, ...]
 
 
-def _reads(plan: Plan) -> Iterator[tuple[Scan, Plan]]:
-    """Scans of public tables above the releases, with what filters leave of each at once."""
-    match plan:
-        case Release():
-            return
-        case Scan():
-            yield plan, plan
-        case Filter() if (read := _filtered(plan)) is not None:
-            scan, relations = read
-            yield scan, plan
-            for relation in relations:
-                yield from _reads(relation)
-        case _:
-            for source in sources(plan):
-                yield from _reads(source)
+def scans_above_releases(plan: Plan) -> Iterator[Scan]:
+    """The scans of public tables, and of kept ones, that `plan` has above its releases."""
+    if isinstance(plan, Scan):
+        yield plan
+    elif not isinstance(plan, Release):
+        for source in sources(plan):
+            yield from scans_above_releases(source)
 
 
-def _filtered(plan: Filter) -> tuple[Scan, tuple[Plan, ...]] | None:
-    """The table of the source whose rows they are, and the relations these are filtered by."""
-    relations: list[Plan] = []
-    below: Plan = plan
-    while isinstance(below, Filter | MarkJoin):
-        if isinstance(below, MarkJoin):
-            relations.append(below.relation)
-        below = below.source
-    return (below, tuple(relations)) if isinstance(below, Scan) and _is_of_source(plan) else None
+def copied_plan(plan: Plan) -> CopiedPlan:
+    """`plan` over copies of the largest parts that are the source's public rows."""
+    whole = _copied(plan, None).plan
+    read = (column for part in operators(whole) for column in reads(part))
+    return _copied(plan, frozenset((*output_columns(plan), *read)))
 
 
-def _is_of_source(plan: Plan) -> bool:
-    """It reads nothing that was released, or is kept."""
-    return not any(
-        isinstance(each, Release) or (isinstance(each, Scan) and each.table.saved_entry is not None)
-        for each in operators(plan)
+def _copied(plan: Plan, needed: frozenset[Column] | None) -> CopiedPlan:
+    """`plan` over copies that have the columns `needed`; None: all of them."""
+    copies: list[CopiedPart] = []
+
+    def copied(part: Plan) -> Plan:
+        if isinstance(part, Release):
+            return part
+        if not _is_copied(part):
+            return replace_sources(copied, part)
+        columns = tuple(c for c in output_columns(part) if needed is None or c in needed)
+        rows = Project(part, tuple(Output(c, c) for c in columns))
+        name = f"public {len(copies)}"
+        copies.append(CopiedPart(name, part, rows, rendered(emit_plan(rows, {}))))
+        return _read_of_copy(name, columns)
+
+    return CopiedPlan(copied(plan), tuple(copies))
+
+
+def _read_of_copy(name: str, columns: Iterable[Column]) -> Plan:
+    """The `columns` of a copy, in which no two columns of tables have one name."""
+    stored = {column: replace(column, name=column_name(column)) for column in columns}
+    scan = Scan(Table(name, {}, Public()), tuple(stored.values()), None)
+    return Project(scan, tuple(Output(column, read) for column, read in stored.items()))
+
+
+def _is_copied(part: Plan) -> bool:
+    """Whether `part` has columns of public tables, and is no larger than these.
+
+    What it is filtered by may be any public rows.
+    """
+    return (
+        _has_stored_columns(part)
+        and visibility(part) is Visibility.PUBLIC
+        and not any(
+            isinstance(p, Scan) and p.table.saved_entry is not None for p in operators(part)
+        )
+        and row_bound(part, lambda _: _EACH) <= _EACH
     )
+
+
+def _has_stored_columns(part: Plan) -> bool:
+    match part:
+        case Scan():
+            return True
+        case Filter(source=source) | MarkJoin(source=source):
+            return _has_stored_columns(source)
+        case Join(sources=joined):
+            return all(map(_has_stored_columns, joined))
+        case _:
+            return False

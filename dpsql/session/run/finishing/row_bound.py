@@ -38,11 +38,20 @@ Leaf: TypeAlias = Release | Scan | PublicStatement
 """What has as many rows as its table."""
 
 
-def row_bound(plan: Plan, rows: Callable[[Leaf], int]) -> int:
-    """The largest number of rows of `plan`, whose leaves have so many `rows`."""
+def row_bound(
+    plan: Plan,
+    rows: Callable[[Leaf], int],
+    known: Callable[[Plan], int | None] = lambda _: None,
+) -> int:
+    """The largest number of rows of `plan`, whose leaves have so many `rows`.
+
+    Of some parts their own numbers are `known`.
+    """
+    if (number := known(plan)) is not None:
+        return number
 
     def bound(part: Plan) -> int:
-        return row_bound(part, rows)
+        return row_bound(part, rows, known)
 
     match plan:
         case Release() | Scan() | PublicStatement():
