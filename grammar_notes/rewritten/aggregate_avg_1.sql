@@ -21,7 +21,7 @@ FROM (
       CASE
         WHEN n > 12
         THEN COALESCE(
-          TRY(TRY_CAST(s0 AS BIGINT) * 12) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s0 AS INT128) * 12 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s0 AS INT128) * 12
           ) // n
@@ -31,7 +31,7 @@ FROM (
       CASE
         WHEN n > 12
         THEN COALESCE(
-          TRY(TRY_CAST(s1 AS BIGINT) * 12) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s1 AS INT128) * 12 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 12
           ) // n
@@ -44,7 +44,7 @@ FROM (
         COALESCE(s0, 0) AS s0,
         COALESCE(
           TRY_CAST(TRY_CAST(s1 AS DECIMAL(15, 2)) * 100. AS INT128),
-          TRY_CAST(TRY(s1 * 100.) AS INT128),
+          TRY_CAST(TRY_CAST(s1 AS DECIMAL(35, 2)) * 100. AS INT128),
           0
         ) - CAST(m1 AS INT128) * 50000 AS s1
       FROM (

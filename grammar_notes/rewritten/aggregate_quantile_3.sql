@@ -24,10 +24,7 @@ FROM (
       CASE
         WHEN n > 1
         THEN COALESCE(
-          LIST_EXTRACT(
-            LIST_TRANSFORM([{'s0': s0}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's0') AS BIGINT) * 1)),
-            1
-          ) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s0 AS INT128) * 1 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s0 AS INT128) * 1
           ) // n
@@ -37,10 +34,7 @@ FROM (
       CASE
         WHEN n > 1
         THEN COALESCE(
-          LIST_EXTRACT(
-            LIST_TRANSFORM([{'s1': s1}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's1') AS BIGINT) * 1)),
-            1
-          ) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s1 AS INT128) * 1 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 1
           ) // n

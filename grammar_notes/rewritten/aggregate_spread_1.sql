@@ -30,10 +30,7 @@ FROM (
       CASE
         WHEN n > 3
         THEN COALESCE(
-          LIST_EXTRACT(
-            LIST_TRANSFORM([{'s0': s0}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's0') AS BIGINT) * 3)),
-            1
-          ) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s0 AS INT128) * 3 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s0 AS INT128) * 3
           ) // n
@@ -43,10 +40,7 @@ FROM (
       CASE
         WHEN n > 3
         THEN COALESCE(
-          LIST_EXTRACT(
-            LIST_TRANSFORM([{'s1': s1}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's1') AS BIGINT) * 3)),
-            1
-          ) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s1 AS INT128) * 3 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 3
           ) // n
@@ -56,10 +50,7 @@ FROM (
       CASE
         WHEN n > 3
         THEN COALESCE(
-          LIST_EXTRACT(
-            LIST_TRANSFORM([{'s2': s2}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's2') AS BIGINT) * 3)),
-            1
-          ) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s2 AS INT128) * 3 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s2 AS INT128) * 3
           ) // n
@@ -73,7 +64,7 @@ FROM (
         COALESCE(s0, 0) AS s0,
         COALESCE(
           TRY_CAST(TRY_CAST(s1 AS DECIMAL(15, 2)) * 100. AS INT128),
-          TRY_CAST(LIST_EXTRACT(LIST_TRANSFORM([{'s1': s1}], LAMBDA r : TRY(STRUCT_EXTRACT(r, 's1') * 100.)), 1) AS INT128),
+          TRY_CAST(TRY_CAST(s1 AS DECIMAL(35, 2)) * 100. AS INT128),
           0
         ) - CAST(m1 AS INT128) * 50000 AS s1,
         COALESCE(s2, 0) AS s2

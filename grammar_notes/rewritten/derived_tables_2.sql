@@ -31,7 +31,7 @@ FROM (
       CASE
         WHEN n > 1
         THEN COALESCE(
-          TRY(TRY_CAST(s0 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s0 AS INT128) * 1 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s0 AS INT128) * 1
           ) // n
@@ -41,7 +41,7 @@ FROM (
       CASE
         WHEN n > 1
         THEN COALESCE(
-          TRY(TRY_CAST(s1 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s1 AS INT128) * 1 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 1
           ) // n
@@ -51,7 +51,7 @@ FROM (
       CASE
         WHEN n > 1
         THEN COALESCE(
-          TRY(TRY_CAST(s2 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s2 AS INT128) * 1 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s2 AS INT128) * 1
           ) // n
@@ -61,7 +61,7 @@ FROM (
       CASE
         WHEN n > 1
         THEN COALESCE(
-          TRY(TRY_CAST(s3 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s3 AS INT128) * 1 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s3 AS INT128) * 1
           ) // n
@@ -71,7 +71,7 @@ FROM (
       CASE
         WHEN n > 1
         THEN COALESCE(
-          TRY(TRY_CAST(s4 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s4 AS INT128) * 1 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s4 AS INT128) * 1
           ) // n
@@ -84,13 +84,13 @@ FROM (
         COALESCE(s0, 0) AS s0,
         COALESCE(
           TRY_CAST(TRY_CAST(s1 AS DECIMAL(15, 2)) * 100. AS INT128),
-          TRY_CAST(TRY(s1 * 100.) AS INT128),
+          TRY_CAST(TRY_CAST(s1 AS DECIMAL(35, 2)) * 100. AS INT128),
           0
         ) - CAST(m1 AS INT128) * 3200000 AS s1,
         COALESCE(s2, 0) AS s2,
         COALESCE(
           TRY_CAST(TRY_CAST(s3 AS DECIMAL(15, 2)) * 100. AS INT128),
-          TRY_CAST(TRY(s3 * 100.) AS INT128),
+          TRY_CAST(TRY_CAST(s3 AS DECIMAL(35, 2)) * 100. AS INT128),
           0
         ) - CAST(m3 AS INT128) * 50000 AS s3,
         COALESCE(s4, 0) AS s4

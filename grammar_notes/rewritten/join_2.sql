@@ -12,7 +12,7 @@ FROM (
       CASE
         WHEN n > 12
         THEN COALESCE(
-          TRY(TRY_CAST(s1 AS BIGINT) * 12) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s1 AS INT128) * 12 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 12
           ) // n
@@ -24,7 +24,7 @@ FROM (
         n,
         COALESCE(
           TRY_CAST(TRY_CAST(s1 AS DECIMAL(15, 2)) * 100. AS INT128),
-          TRY_CAST(TRY(s1 * 100.) AS INT128),
+          TRY_CAST(TRY_CAST(s1 AS DECIMAL(35, 2)) * 100. AS INT128),
           0
         ) AS s1
       FROM (

@@ -16,10 +16,7 @@ FROM (
       CASE
         WHEN n > 2
         THEN COALESCE(
-          LIST_EXTRACT(
-            LIST_TRANSFORM([{'s0': s0}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's0') AS BIGINT) * 2)),
-            1
-          ) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s0 AS INT128) * 2 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s0 AS INT128) * 2
           ) // n

@@ -16,7 +16,7 @@ FROM (
       CASE
         WHEN n > 6
         THEN COALESCE(
-          TRY(TRY_CAST(s1 AS BIGINT) * 6) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s1 AS INT128) * 6 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 6
           ) // n

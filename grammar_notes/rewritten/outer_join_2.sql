@@ -14,7 +14,7 @@ FROM (
       CASE
         WHEN n > 12
         THEN COALESCE(
-          TRY(TRY_CAST(s1 AS BIGINT) * 12) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s1 AS INT128) * 12 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 12
           ) // n
@@ -24,7 +24,7 @@ FROM (
       CASE
         WHEN n > 12
         THEN COALESCE(
-          TRY(TRY_CAST(s2 AS BIGINT) * 12) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s2 AS INT128) * 12 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s2 AS INT128) * 12
           ) // n

@@ -215,10 +215,7 @@ FROM (
           CASE
             WHEN n > 2
             THEN COALESCE(
-              LIST_EXTRACT(
-                LIST_TRANSFORM([{'s1': s1}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's1') AS BIGINT) * 2)),
-                1
-              ) // TRY_CAST(n AS BIGINT),
+              TRY_CAST(CAST(s1 AS INT128) * 2 AS BIGINT) // TRY_CAST(n AS BIGINT),
               (
                 CAST(s1 AS INT128) * 2
               ) // n

@@ -26,7 +26,7 @@ FROM (
       CASE
         WHEN n > 3
         THEN COALESCE(
-          TRY(TRY_CAST(s0 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s0 AS INT128) * 3 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s0 AS INT128) * 3
           ) // n
@@ -36,7 +36,7 @@ FROM (
       CASE
         WHEN n > 3
         THEN COALESCE(
-          TRY(TRY_CAST(s1 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s1 AS INT128) * 3 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 3
           ) // n
@@ -46,7 +46,7 @@ FROM (
       CASE
         WHEN n > 3
         THEN COALESCE(
-          TRY(TRY_CAST(s2 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s2 AS INT128) * 3 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s2 AS INT128) * 3
           ) // n
@@ -61,7 +61,7 @@ FROM (
         COALESCE(s1, 0) AS s1,
         COALESCE(
           TRY_CAST(TRY_CAST(s2 AS DECIMAL(15, 2)) * 100. AS INT128),
-          TRY_CAST(TRY(s2 * 100.) AS INT128),
+          TRY_CAST(TRY_CAST(s2 AS DECIMAL(35, 2)) * 100. AS INT128),
           0
         ) - CAST(m2 AS INT128) * 50000 AS s2
       FROM (

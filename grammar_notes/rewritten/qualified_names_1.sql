@@ -9,7 +9,7 @@ FROM (
       CASE
         WHEN n > 4
         THEN COALESCE(
-          TRY(TRY_CAST(s0 AS BIGINT) * 4) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s0 AS INT128) * 4 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s0 AS INT128) * 4
           ) // n

@@ -25,7 +25,7 @@ FROM (
       CASE
         WHEN n > 8
         THEN COALESCE(
-          TRY(TRY_CAST(s1 AS BIGINT) * 8) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s1 AS INT128) * 8 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 8
           ) // n

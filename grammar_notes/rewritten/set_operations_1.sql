@@ -253,10 +253,7 @@ FROM (
           CASE
             WHEN n > 2
             THEN COALESCE(
-              LIST_EXTRACT(
-                LIST_TRANSFORM([{'s1': s1}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's1') AS BIGINT) * 2)),
-                1
-              ) // TRY_CAST(n AS BIGINT),
+              TRY_CAST(CAST(s1 AS INT128) * 2 AS BIGINT) // TRY_CAST(n AS BIGINT),
               (
                 CAST(s1 AS INT128) * 2
               ) // n
@@ -270,7 +267,7 @@ FROM (
             n,
             COALESCE(
               TRY_CAST(TRY_CAST(s1 AS DECIMAL(15, 2)) * 100. AS INT128),
-              TRY_CAST(LIST_EXTRACT(LIST_TRANSFORM([{'s1': s1}], LAMBDA r : TRY(STRUCT_EXTRACT(r, 's1') * 100.)), 1) AS INT128),
+              TRY_CAST(TRY_CAST(s1 AS DECIMAL(35, 2)) * 100. AS INT128),
               0
             ) AS s1
           FROM (
@@ -315,10 +312,7 @@ FROM (
     SELECT
       g0,
       s0 AS s0,
-      COALESCE(
-        TRY_CAST(LIST_EXTRACT(LIST_TRANSFORM([{'s1': s1}], LAMBDA r : TRY(STRUCT_EXTRACT(r, 's1') * 100.)), 1) AS INT128),
-        0
-      ) AS s1
+      COALESCE(TRY_CAST(TRY_CAST(s1 AS DECIMAL(35, 2)) * 100. AS INT128), 0) AS s1
     FROM (
       SELECT
         g0,

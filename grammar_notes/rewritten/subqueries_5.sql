@@ -366,10 +366,7 @@ FROM (
               CASE
                 WHEN n > 3
                 THEN COALESCE(
-                  LIST_EXTRACT(
-                    LIST_TRANSFORM([{'s0': s0}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's0') AS BIGINT) * 3)),
-                    1
-                  ) // TRY_CAST(n AS BIGINT),
+                  TRY_CAST(CAST(s0 AS INT128) * 3 AS BIGINT) // TRY_CAST(n AS BIGINT),
                   (
                     CAST(s0 AS INT128) * 3
                   ) // n
@@ -383,7 +380,7 @@ FROM (
                 n,
                 COALESCE(
                   TRY_CAST(TRY_CAST(s0 AS DECIMAL(15, 2)) * 100. AS INT128),
-                  TRY_CAST(LIST_EXTRACT(LIST_TRANSFORM([{'s0': s0}], LAMBDA r : TRY(STRUCT_EXTRACT(r, 's0') * 100.)), 1) AS INT128),
+                  TRY_CAST(TRY_CAST(s0 AS DECIMAL(35, 2)) * 100. AS INT128),
                   0
                 ) AS s0
               FROM (
@@ -421,10 +418,7 @@ FROM (
     UNION ALL
     SELECT
       g0,
-      COALESCE(
-        TRY_CAST(LIST_EXTRACT(LIST_TRANSFORM([{'s0': s0}], LAMBDA r : TRY(STRUCT_EXTRACT(r, 's0') * 100.)), 1) AS INT128),
-        0
-      ) AS s0
+      COALESCE(TRY_CAST(TRY_CAST(s0 AS DECIMAL(35, 2)) * 100. AS INT128), 0) AS s0
     FROM (
       SELECT
         g0,

@@ -355,10 +355,7 @@ FROM (
             CASE
               WHEN n > 3
               THEN COALESCE(
-                LIST_EXTRACT(
-                  LIST_TRANSFORM([{'s0': s0}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's0') AS BIGINT) * 3)),
-                  1
-                ) // TRY_CAST(n AS BIGINT),
+                TRY_CAST(CAST(s0 AS INT128) * 3 AS BIGINT) // TRY_CAST(n AS BIGINT),
                 (
                   CAST(s0 AS INT128) * 3
                 ) // n
@@ -369,10 +366,7 @@ FROM (
             CASE
               WHEN n > 3
               THEN COALESCE(
-                LIST_EXTRACT(
-                  LIST_TRANSFORM([{'s2': s2}], LAMBDA r : TRY(TRY_CAST(STRUCT_EXTRACT(r, 's2') AS BIGINT) * 3)),
-                  1
-                ) // TRY_CAST(n AS BIGINT),
+                TRY_CAST(CAST(s2 AS INT128) * 3 AS BIGINT) // TRY_CAST(n AS BIGINT),
                 (
                   CAST(s2 AS INT128) * 3
                 ) // n
@@ -388,7 +382,7 @@ FROM (
               COALESCE(s0, 0) AS s0,
               COALESCE(
                 TRY_CAST(TRY_CAST(s2 AS DECIMAL(15, 2)) * 100. AS INT128),
-                TRY_CAST(LIST_EXTRACT(LIST_TRANSFORM([{'s2': s2}], LAMBDA r : TRY(STRUCT_EXTRACT(r, 's2') * 100.)), 1) AS INT128),
+                TRY_CAST(TRY_CAST(s2 AS DECIMAL(35, 2)) * 100. AS INT128),
                 0
               ) - CAST(m2 AS INT128) * 50000 AS s2
             FROM (
@@ -488,10 +482,7 @@ FROM (
       g1,
       COALESCE(s0, 0) AS s0,
       s1 AS s1,
-      COALESCE(
-        TRY_CAST(LIST_EXTRACT(LIST_TRANSFORM([{'s2': s2}], LAMBDA r : TRY(STRUCT_EXTRACT(r, 's2') * 100.)), 1) AS INT128),
-        0
-      ) - CAST(m2 AS INT128) * 50000 AS s2
+      COALESCE(TRY_CAST(TRY_CAST(s2 AS DECIMAL(35, 2)) * 100. AS INT128), 0) - CAST(m2 AS INT128) * 50000 AS s2
     FROM (
       SELECT
         g0,

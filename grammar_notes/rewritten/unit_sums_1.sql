@@ -19,7 +19,7 @@ FROM (
         n,
         COALESCE(
           TRY_CAST(TRY_CAST(s1 AS DECIMAL(15, 2)) * 100. AS INT128),
-          TRY_CAST(LIST_EXTRACT(LIST_TRANSFORM([{'s1': s1}], LAMBDA r : TRY(STRUCT_EXTRACT(r, 's1') * 100.)), 1) AS INT128),
+          TRY_CAST(TRY_CAST(s1 AS DECIMAL(35, 2)) * 100. AS INT128),
           0
         ) AS s1
       FROM (

@@ -9,7 +9,7 @@ FROM (
       CASE
         WHEN n > 1
         THEN COALESCE(
-          TRY(TRY_CAST(s0 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s0 AS INT128) * 1 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s0 AS INT128) * 1
           ) // n

@@ -19,7 +19,7 @@ FROM (
       CASE
         WHEN n > 3
         THEN COALESCE(
-          TRY(TRY_CAST(s1 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+          TRY_CAST(CAST(s1 AS INT128) * 3 AS BIGINT) // TRY_CAST(n AS BIGINT),
           (
             CAST(s1 AS INT128) * 3
           ) // n

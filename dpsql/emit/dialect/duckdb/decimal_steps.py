@@ -18,36 +18,49 @@ _NARROW: Final = 18
 """Digits of a decimal in 64 bits."""
 
 _WIDE: Final = 38
+"""Digits of a decimal in 128 bits."""
 
 
 def in_64_bits(column: exp.Expr, scale: int, largest: int, whole: SqlType) -> exp.Expr | None:
     """A decimal of `scale` times 10^scale, as `whole`; NULL where it has too many digits.
 
-    None if up to `largest` there wouldn't be room. Powers of ten are as large as leaves it: a
-    product has all 18 digits.
+    None if up to `largest` there wouldn't be room.
     """
-    power = min(scale, _NARROW - 1 - len(str(largest)))
-    digits = _NARROW - 1 - power
-    if power < 1 or digits < scale:
-        return None
-    while scale:
-        # Below 10^digits, times 10^power: no more than 17 digits, so that no product fails.
-        column = try_cast(column.copy(), Decimal(digits, scale))
-        power = min(power, scale)
-        scale -= power
-        column = exp.Mul(this=column, expression=_power_of_ten(power))
-    return try_cast(column, whole)
+    return _in_digits(column, scale, largest, whole, _NARROW)
 
 
-def in_128_bits(column: exp.Expr, scale: int, whole: SqlType) -> exp.Expr:
-    """The same up to 10^36; what is below 2^52 adds up to no more over 2^63 rows."""
+def in_128_bits(column: exp.Expr, scale: int, largest: int, whole: SqlType) -> exp.Expr:
+    """The same where there is room up to `largest`, or up to 10^36 if that takes a TRY."""
     column = column.copy()
+    known = _in_digits(column, scale, largest, whole, _WIDE)
+    if known is not None:
+        return known
     while scale:
         power = min(2, scale)
         scale -= power
         product = try_(exp.Mul(this=column, expression=_power_of_ten(power)))
         column = try_cast(product, Decimal(_WIDE, scale) if scale else whole)
     return column
+
+
+def _in_digits(
+    column: exp.Expr, scale: int, largest: int, whole: SqlType, room: int
+) -> exp.Expr | None:
+    """`column` in decimals of `room` digits; None if up to `largest` they are too few.
+
+    Powers of ten are as large as leaves it: a product has all digits.
+    """
+    power = min(scale, room - 1 - len(str(largest)))
+    digits = room - 1 - power
+    if power < 1 or digits < scale:
+        return None
+    while scale:
+        # Below 10^digits, times 10^power: fewer than `room` digits, so that no product fails.
+        column = try_cast(column.copy(), Decimal(digits, scale))
+        power = min(power, scale)
+        scale -= power
+        column = exp.Mul(this=column, expression=_power_of_ten(power))
+    return try_cast(column, whole)
 
 
 def _power_of_ten(power: int) -> exp.Expr:

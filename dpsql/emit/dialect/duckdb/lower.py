@@ -135,17 +135,16 @@ def _quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
 def _share(total: exp.Expr, part: exp.Expr, whole: exp.Expr, largest: int | None) -> exp.Expr:
     """A division of 64 bits where they hold its terms: one of 128 bits takes ten times as long.
 
-    Where no product is too `largest` for them, there is no second way to plan, nor a failure to
-    guard against.
+    Where no product is too `largest` for them, there is no second way to plan. Else it is computed
+    in 128 bits, which either way would need, and looked at by its cast: a TRY would take longer.
     """
     if largest is not None and largest < 2**63:
         bounded = exp.Mul(this=cast(total, "BIGINT"), expression=part)
         return exp.IntDiv(this=bounded, expression=whole)
-    short, short_whole = (try_cast(each.copy(), BIGINT) for each in (total, whole))
-    product = try_(exp.Mul(this=short, expression=part.copy()))
-    narrow = exp.IntDiv(this=product, expression=short_whole)
-    exact = exp.Mul(this=cast(total, "HUGEINT"), expression=part)
-    whole_quotient = exp.IntDiv(this=exp.Paren(this=exact), expression=whole)
+    product = exp.Mul(this=cast(total, "HUGEINT"), expression=part)
+    short, short_whole = (try_cast(each.copy(), BIGINT) for each in (product, whole))
+    narrow = exp.IntDiv(this=short, expression=short_whole)
+    whole_quotient = exp.IntDiv(this=exp.Paren(this=product), expression=whole)
     return exp.Coalesce(this=narrow, expressions=[whole_quotient])
 
 

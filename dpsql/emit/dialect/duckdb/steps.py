@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlglot import exp
 
 from dpsql.emit.dialect.clamp import clamp_to, interval_literals
@@ -14,8 +16,11 @@ from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.privacy.domain import day
 from dpsql.schema.sql_type import BIGINT, HUGEINT, Date, Decimal, Double, Integer, Timestamp
 
-_EXPECTED_ROWS = 1000
+_EXPECTED_ROWS: Final = 1000
 """Sums of so many are mostly the largest."""
+
+_MOST_ROWS: Final = 2**63
+"""No engine counts so many."""
 
 
 def steps(value: Discretized, column: exp.Expr) -> exp.Expr:
@@ -57,7 +62,7 @@ def _decimal_steps(value: Discretized, kind: Decimal, column: exp.Expr) -> exp.E
     clamped = clamp_to(exp.case(), column, *interval_literals(value, kind))
     largest = max(abs(value.low), abs(value.high))
     narrow = in_64_bits(clamped, scale, largest, BIGINT)
-    return in_128_bits(clamped, scale, BIGINT) if narrow is None else narrow
+    return in_128_bits(clamped, scale, largest, BIGINT) if narrow is None else narrow
 
 
 def sum_in_steps(
@@ -71,7 +76,7 @@ def sum_in_steps(
         expected = _EXPECTED_ROWS * magnitude
         ways = (
             None if has_few_rows else in_64_bits(column, kind.scale, expected, HUGEINT),
-            in_128_bits(column, kind.scale, HUGEINT),
+            in_128_bits(column, kind.scale, magnitude * _MOST_ROWS, HUGEINT),
         )
         first, *others = [*(way for way in ways if way is not None), integer(0)]
         return exp.Coalesce(this=first, expressions=others)
