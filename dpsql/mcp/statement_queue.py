@@ -10,8 +10,7 @@ from typing import Final, TypeVar
 import anyio
 
 from dpsql.errors import ExecutionFailed, OperationalError
-from dpsql.session.interruptible import start
-from dpsql.session.run.charge_and_run import RUNNING
+from dpsql.session.interruptible import RUNNING, start
 
 Result = TypeVar("Result")
 

@@ -17,6 +17,9 @@ from dpsql.session.compile.deep_recursion import start_deep
 
 Result = TypeVar("Result")
 
+RUNNING: Final = "running on the data"
+"""The step after the charge: what is cancelled from here on stays charged."""
+
 _TICK_SECONDS: Final = 0.1
 
 

@@ -80,6 +80,18 @@ def test_a_query_waits_for_nothing_that_it_does_not_need(company: Path) -> None:
     assert found.stdout.endswith("set() 1\n"), "it imports that, or opens several databases"
 
 
+def test_preparing_waits_for_nothing_that_proves_and_charges(company: Path) -> None:
+    slow = "dpsql.bind dpsql.physical.choose dpsql.session.run pandas prompt_toolkit pyspark"
+    found = subprocess.run(
+        [sys.executable, "-c", QUERY, "prepare", company, slow],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "prepared staff" in found.stdout
+    assert re.search(r"^set\(\) ", found.stdout, re.MULTILINE), "it imports that"
+
+
 def test_libraries_are_imported_where_the_stack_is_low() -> None:
     ended = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", "import dpsql.cli.query"],

@@ -24,7 +24,7 @@ from waiting import HANGS_AFTER
 
 from dpsql.errors import BudgetSpent, ExecutionCancelled
 from dpsql.mcp.statement_queue import MAX_WAITING, Halted, StatementQueue, Stopped, TooMany
-from dpsql.session.run.charge_and_run import RUNNING
+from dpsql.session.interruptible import RUNNING
 
 
 def test_two_statements_at_once_are_both_answered_and_charged_once_each(company: Path) -> None:

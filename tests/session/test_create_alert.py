@@ -35,9 +35,9 @@ from dpsql.privacy.mechanisms.selection.above_threshold import ThresholdMoves
 from dpsql.session.alerts.check import check_alert
 from dpsql.session.alerts.check_log import check_history, request_id
 from dpsql.session.alerts.saved_alerts import saved_alert
+from dpsql.session.interruptible import RUNNING
 from dpsql.session.ledger_access import open_ledger
 from dpsql.session.run import execution as module
-from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.session.saved.saved_releases import WrongKind
 from dpsql.session.session import Session
 from dpsql.structs import replace

@@ -15,8 +15,8 @@ from ledger.ledger_world import PROCESSES, Place, place_in
 from narrowed import number
 from waiting import HANGS_AFTER
 
+from dpsql.session.interruptible import RUNNING
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
-from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.session.session import Session
 
 SCHEMA = """\

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from dpsql.errors import Error, ExecutionCancelled, ExecutionFailed, LedgerFault, SourceFault
 from dpsql.pgwire.error_response import Cancelled
-from dpsql.session.run.charge_and_run import RUNNING
+from dpsql.session.interruptible import RUNNING
 
 
 class RunningStatement:

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final, TypeVar
 
-from dpsql.session.interruptible import is_done, start
-from dpsql.session.run.charge_and_run import RUNNING
+from dpsql.session.interruptible import RUNNING, is_done, start
 
 Result = TypeVar("Result")
 

@@ -23,7 +23,8 @@ from dpsql.session.answer.answer_construction import build_answer
 from dpsql.session.answer.stored_answer import detail, from_bytes, to_bytes
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.run.charge_and_run import RUNNING, ReleasedTables
+from dpsql.session.interruptible import RUNNING
+from dpsql.session.run.charge_and_run import ReleasedTables
 from dpsql.session.run.charged_draw import burning
 from dpsql.session.run.pending_releases import run_releases
 from dpsql.structs import replace

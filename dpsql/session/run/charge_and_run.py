@@ -16,6 +16,7 @@ from dpsql.session.answer.column_errors import Rolled
 from dpsql.session.answer.stored_answer import charge_for
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.cost_cap import check_cost
+from dpsql.session.interruptible import RUNNING
 from dpsql.session.run.charged_draw import ChargedDraw, draw_charged
 from dpsql.session.run.known_size import check_sizes
 from dpsql.session.run.pending_releases import (
@@ -30,9 +31,6 @@ from dpsql.session.run.uncharged_failure import telling_no_charge
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
-
-RUNNING = "running on the data"
-"""The step after the charge: what is cancelled from here on stays charged."""
 
 _MAX_ROWS_AT_ONCE = 100
 """Rows that are handed out sooner than another thread is woken."""
