@@ -1,6 +1,7 @@
 """Records the rows that PostgreSQL 15 has in every database, as a Parquet file for each relation.
 
-`pg_get_keywords()` has a file, too, and what functions give that write down other functions.
+`pg_get_keywords()` has a file, too, and what functions give that write down other functions, how
+objects are written, and the types of words of text search.
 
     DPSQL_POSTGRES=$(.ci/postgres start) python -m pgwire.record_system_rows
 
@@ -64,6 +65,13 @@ CALLS: Final = {
     system_rows.KEYWORDS: "SELECT * FROM pg_get_keywords() ORDER BY word",
     system_rows.SIGNATURES: """SELECT oid::bigint, pg_get_function_arguments(oid),
 pg_get_function_identity_arguments(oid), pg_get_function_result(oid) FROM pg_proc ORDER BY oid""",
+    system_rows.WRITTEN: """SELECT * FROM (
+SELECT 'regprocedure' AS kind, oid::bigint, oid::regprocedure::text AS text FROM pg_proc
+UNION ALL SELECT 'regoperator', oid::bigint, oid::regoperator::text FROM pg_operator
+UNION ALL SELECT 'regdictionary', oid::bigint, oid::regdictionary::text FROM pg_ts_dict
+UNION ALL SELECT 'regconfig', oid::bigint, oid::regconfig::text FROM pg_ts_config
+) AS written ORDER BY kind, oid""",
+    system_rows.WORD_TYPES: "SELECT * FROM ts_token_type('default') ORDER BY tokid",
 }
 """Files of what functions give."""
 LEFT_OUT: Final = {"pg_node_tree", "_aclitem"}

@@ -94,6 +94,9 @@ def test_a_place_is_found_in_a_statement_that_follows_others(server: Served) -> 
         r"\dO",
         r"\dP+",
         r"\dconfig+ work_mem",
+        r"\dL+",
+        r"\dF+ english",
+        r"\dFp+",
     ],
 )
 def test_metadata_is_listed(server: Served, command: str) -> None:
@@ -137,6 +140,13 @@ def test_the_types_of_the_catalogues_values_are_named(server: Served) -> None:
 
 def test_a_table_is_no_view_to_be_shown(server: Served) -> None:
     assert '"public.customers" is not a view' in psql(server, r"\sv customers")[1]
+
+
+def test_what_has_an_oid_is_written_down_as_postgresql_does(server: Served) -> None:
+    unaligned = ("-A",)
+    assert "|<(integer,bigint)|1|" in psql(server, r"\dAo btree integer_ops", options=unaligned)[0]
+    assert "|btint4cmp(integer,integer)\n" in psql(server, r"\dAp+ btree", options=unaligned)[0]
+    assert " function plpgsql_validator(oid)\n language plpgsql\n" in psql(server, r"\dx+")[0]
 
 
 def test_copy_writes_a_file(server: Served, tmp_path: Path) -> None:

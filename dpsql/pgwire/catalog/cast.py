@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from dpsql.bind.syntax.parameter import literal
 from dpsql.errors import BadParameter, Refused
-from dpsql.pgwire.catalog.procedures import is_procedure, name_of, procedure
+from dpsql.pgwire.catalog.procedures import WRITTEN, is_procedure, name_of, procedure
 from dpsql.pgwire.codec.array import items
 from dpsql.pgwire.codec.parameter import BadValue, raw_bytes
 from dpsql.plan.expression import Literal
@@ -44,7 +44,7 @@ def cast(node: exp.Cast) -> exp.Expr:  # noqa: PLR0911 - one arm for each type
         case "regproc":
             return procedure(inner)
         case "regprocedure" | "regoper" | "regoperator" | "regconfig" | "regdictionary":
-            raise Refused(f"{kind} has no rule", hint="write the OID, or for functions x::regproc")
+            return _written(inner, kind)
         case "oid" | "xid" | "cid":
             # oid::regclass::oid is the OID again, not the name that the inner cast gives here.
             return exp.cast(_number(inner), "BIGINT")
@@ -132,6 +132,12 @@ def _object(inner: exp.Expr, by_name: str, by_oid: str) -> exp.Expr:
     return call(by_name if is_text or _makes_text(inner) else by_oid, inner)
 
 
+def _written(inner: exp.Expr, kind: str) -> exp.Expr:
+    if kind not in WRITTEN or (isinstance(inner, exp.Literal) and inner.is_string):
+        raise Refused(f"{kind} of a name has no rule", hint="write the OID, or x::regproc")
+    return call(WRITTEN[kind], inner)
+
+
 def _text(inner: exp.Expr) -> exp.Expr:
     if isinstance(inner, exp.Anonymous) and inner.name in NAMES:
         return call(NAMES[inner.name], inner)
@@ -139,6 +145,9 @@ def _text(inner: exp.Expr) -> exp.Expr:
         return name_of(inner)
     if is_vector(inner):
         return call("array_to_string", inner, exp.Literal.string(" "))
+    if isinstance(inner, exp.Array) and isinstance(inner.expressions[0], exp.Query):
+        listed = call("array_to_string", inner, exp.Literal.string(","))
+        return exp.func("concat", exp.Literal.string("{"), listed, exp.Literal.string("}"))
     return exp.cast(inner, "VARCHAR")
 
 

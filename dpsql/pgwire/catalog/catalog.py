@@ -39,7 +39,8 @@ from dpsql.structs import replace
 
 _CATALOG_NAMES: Final = re.compile(
     r"^(pg_|to_reg|has_|current_(?!date|time)|session_|inet_|obj_description|col_description|format_type|"
-    r"version$|set_config|jsonb?_build_|to_jsonb?$|txid_|shobj_description|array_|generate_series|quote_|parse_ident$|format$)"
+    r"version$|set_config|jsonb?_build_|to_jsonb?$|txid_|shobj_description|array_|generate_series|quote_|parse_ident$|format$|"
+    r"ts_token_type$)"
 )
 _PLAIN: Final = (
     exp.Select,

@@ -6,7 +6,7 @@ column of its own with the same name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final
 
@@ -22,6 +22,7 @@ from dpsql.pgwire.catalog.rows.system_rows import (
     system_indexes,
     system_oids,
     system_types,
+    token_types,
 )
 from dpsql.pgwire.codec.oid import formatted
 from dpsql.pgwire.settings.session_settings import SessionSettings
@@ -56,8 +57,7 @@ pg_column_compression(_a)
 _ZERO: Final = """
 pg_my_temp_schema() pg_table_size(_a) pg_relation_size(_a) pg_relation_size(_a,_b)
 pg_total_relation_size(_a) pg_indexes_size(_a) pg_database_size(_a) pg_tablespace_size(_a)
-inet_server_port() txid_current() pg_stat_get_numscans(_a)
-pg_stat_get_live_tuples(_a)
+inet_server_port() txid_current() pg_stat_get_numscans(_a) pg_stat_get_live_tuples(_a)
 """
 _WRITTEN: Final = """
 pg_encoding_to_char(_a) := 'UTF8'
@@ -127,9 +127,10 @@ def macros(seen: o.Listed) -> Mapping[str, str]:
     for head, body in (*of_system, *_of_dataset(seen)):
         _add(forms, head, body)
     statements = {name: f"CREATE MACRO {name}" + ", ".join(forms[name]) for name in forms}
-    words = ", ".join(f"unnest({list_of(column)}) AS {name}" for name, column in keywords().items())
-    typed = f"* REPLACE (CAST(barelabel AS BOOLEAN) AS barelabel) FROM (SELECT {words})"
+    typed = f"* REPLACE (CAST(barelabel AS BOOLEAN) AS barelabel) FROM (SELECT {_of(keywords())})"
     statements["pg_get_keywords"] = f"CREATE MACRO pg_get_keywords() AS TABLE SELECT {typed}"
+    words = _of(token_types())
+    statements["ts_token_type"] = f"CREATE MACRO ts_token_type(a) AS TABLE SELECT {words}"
     for name, (right, parameters) in _RIGHTS.items():
         overloads = (f"({p}) AS regexp_matches(lower(_p), '{right}')" for p in parameters)
         statements[name] = f"CREATE MACRO {name}" + ", ".join(overloads)
@@ -147,6 +148,10 @@ def macros(seen: o.Listed) -> Mapping[str, str]:
         "SELECT CAST(a AS VARCHAR) AS option_name, '' AS option_value WHERE false"
     )
     return statements
+
+
+def _of(columns: Mapping[str, Sequence[object]]) -> str:
+    return ", ".join(f"unnest({list_of(values)}) AS {name}" for name, values in columns.items())
 
 
 def _add(forms: dict[str, list[str]], head: str, body: str) -> None:

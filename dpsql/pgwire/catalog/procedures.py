@@ -1,4 +1,7 @@
-"""PostgreSQL's type regproc: the OID of a function, which is read and written as its name."""
+"""PostgreSQL's type regproc: the OID of a function, which is read and written as its name.
+
+Of a function with its arguments, an operator and what text search has the OID is written alone.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,12 @@ from sqlglot import exp
 from dpsql.errors import Refused, UnknownFunction
 from dpsql.pgwire.catalog.duckdb_maps import map_of
 from dpsql.pgwire.catalog.relations import relations, types
-from dpsql.pgwire.catalog.rows.system_rows import procedure_oids, procedures, signatures
+from dpsql.pgwire.catalog.rows.system_rows import (
+    procedure_oids,
+    procedures,
+    signatures,
+    written_objects,
+)
 from dpsql.pgwire.codec.arrow_rows import ArrowRows, Row
 from dpsql.pgwire.codec.oid import Column
 
@@ -19,6 +27,16 @@ PROCEDURE: Final = "dpsql_procedure"
 """The macro that marks an OID as a regproc."""
 NAME: Final = "dpsql_procedure_name"
 """The macro that gives the name of a regproc."""
+WRITTEN: Final = {
+    "regprocedure": "dpsql_signature",
+    "regoperator": "dpsql_operator",
+    "regdictionary": "dpsql_dictionary",
+    "regconfig": "dpsql_configuration",
+}
+"""The macros that write down an OID, by the types that it is written as."""
+_DESCRIBED: Final = f"""CASE _a WHEN 1255 THEN 'function ' || {WRITTEN["regprocedure"]}(_b)
+    WHEN 2612 THEN 'language plpgsql' END"""
+"""What extensions have: functions of pg_proc, and a language of pg_language."""
 _COLUMNS: Final = frozenset(
     a.name for r in relations().values() for a in r.attributes if a.type == "regproc"
 )
@@ -93,11 +111,17 @@ def macros() -> Sequence[tuple[str, str]]:
         (f"{function}(_a)", f"{map_of({k: v for k, v in texts.items() if v is not None})}[{oid}]")
         for function, texts in signatures().items()
     )
+    others = (
+        (f"{WRITTEN[kind]}(_a)", f"coalesce({map_of(texts)}[{oid}], CAST(_a AS VARCHAR))")
+        for kind, texts in written_objects().items()
+    )
     return (
         *written,
+        *others,
         (f"{PROCEDURE}(_a)", oid),
         (f"{NAME}(_a)", f"coalesce({map_of(names)}[{oid}], CAST(_a AS VARCHAR))"),
         ("to_regproc(_a)", f"{map_of(unique)}[{plain}]"),
+        ("pg_describe_object(_a, _b, _c)", _DESCRIBED),
     )
 
 

@@ -50,6 +50,7 @@ TABLES: Final = {
         ("catdesc", "text"),
         ("baredesc", "text"),
     ),
+    "ts_token_type": (("tokid", "int4"), ("alias", "text"), ("description", "text")),
     "pg_partition_ancestors": (("relid", "regclass"),),
     "pg_partition_tree": (
         ("relid", "regclass"),

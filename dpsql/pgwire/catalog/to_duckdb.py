@@ -42,7 +42,7 @@ _SPACES: Final = frozenset({"pg_catalog", "information_schema"})
 _NAMED_CALLS: Final = frozenset(
     {
         *("array_agg", "concat", "concat_ws", "format", "lower", "upper", "length", "replace"),
-        *("count", "min", "max", "sum", "split_part"),
+        *("count", "min", "max", "sum", "split_part", "btrim"),
     }
 )
 """Functions whose calls have nodes of their own, but not behind the name of a schema."""

@@ -23,6 +23,10 @@ from dpsql.pgwire.catalog.relations import types_by_oid
 
 SIGNATURES: Final = "signatures"
 """The name of the file that has the arguments and the result of each function, by its OID."""
+WRITTEN: Final = "written_objects"
+"""The name of the file that has how functions, operators and the like are written, by OID."""
+WORD_TYPES: Final = "ts_token_type"
+"""The name of the file that has the rows of that function, for the parser of every database."""
 DATABASE: Final = "\x01"
 """What the recorded rows have for the name of the database."""
 KEYWORDS: Final = "pg_get_keywords"
@@ -105,6 +109,23 @@ def signatures() -> Mapping[str, Mapping[int, str | None]]:
     return {name: dict(zip(oids, texts, strict=True)) for name, texts in columns.items()}
 
 
+@cache
+def written_objects() -> Mapping[str, Mapping[int, str]]:
+    """How PostgreSQL writes each object, by its OID, by the type of OIDs that it is written as."""
+    texts: dict[str, dict[int, str]] = {}
+    for row in _file(WRITTEN).to_pylist():
+        texts.setdefault(row["kind"], {0: "0" if row["kind"] == "regoperator" else "-"})
+        texts[row["kind"]][row["oid"]] = row["text"]
+    return texts
+
+
+@cache
+def token_types() -> Mapping[str, list[Any]]:
+    """The columns of ts_token_type()."""
+    columns: Mapping[str, list[Any]] = _file(WORD_TYPES).to_pydict()
+    return columns
+
+
 def recorded_rows(name: str, *columns: str) -> list[dict[str, Any]]:
     """The rows that a relation of pg_catalog has in every database, with these columns."""
     rows: list[dict[str, Any]] = _file(f"pg_catalog__{name}").select(columns).to_pylist()
@@ -116,7 +137,7 @@ def system_tables(dataset: str) -> Mapping[str, pa.Table]:
     return {
         name: _of_dataset(table, dataset)
         for name, table in _recorded().items()
-        if name not in {KEYWORDS, SIGNATURES}
+        if name not in {KEYWORDS, SIGNATURES, WRITTEN, WORD_TYPES}
     }
 
 
