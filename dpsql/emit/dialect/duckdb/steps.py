@@ -19,7 +19,7 @@ from dpsql.schema.sql_type import BIGINT, HUGEINT, Date, Decimal, Double, Intege
 _EXPECTED_ROWS: Final = 1000
 """Sums of so many are mostly the largest."""
 
-_MOST_ROWS: Final = 2**63
+_MAX_ROWS: Final = 2**63
 """No engine counts so many."""
 
 
@@ -76,7 +76,7 @@ def sum_in_steps(
         expected = _EXPECTED_ROWS * magnitude
         ways = (
             None if has_few_rows else in_64_bits(column, kind.scale, expected, HUGEINT),
-            in_128_bits(column, kind.scale, magnitude * _MOST_ROWS, HUGEINT),
+            in_128_bits(column, kind.scale, magnitude * _MAX_ROWS, HUGEINT),
         )
         first, *others = [*(way for way in ways if way is not None), integer(0)]
         return exp.Coalesce(this=first, expressions=others)
