@@ -11,8 +11,11 @@ from sqlglot import exp
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.nodes import integer, share
 
-TOTALS = [0, 1, -1, 7, -7, 2**62, -(2**62), 2**63 - 1, -(2**63), 2**63, 2**64, 10**28, -(10**28)]
-ROWS = [(30, 31), (30, 2**31), (1, 2), (7, 3), (2**31, 2**31 + 1)]
+TOTALS = [
+    *(0, 7, -7, 2**62, -(2**62), 2**63 - 1, -(2**63), 2**63, 2**64, 10**28, -(10**28)),
+    *(sign * (10**digits + d) for digits in range(19) for d in (-1, 0, 1) for sign in (1, -1)),
+]
+ROWS = [(30, 31), (30, 2**31), (99, 100), (1, 2), (7, 3), (2**31, 2**31 + 1), (10**9, 10**9 + 1)]
 
 
 def test_a_share_is_exact_whatever_its_size() -> None:
