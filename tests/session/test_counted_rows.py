@@ -16,7 +16,7 @@ from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.ordering import row_hashes, value_counts
 from dpsql.engine.sidecar.ordering.row_order import Targets, write_rows
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable, many_values_column
-from dpsql.engine.sidecar.row_parts import in_parts, rows_of
+from dpsql.engine.sidecar.row_parts import in_parts, is_of_part, rows_of
 from dpsql.engine.sidecar.unit_sums import ColumnSum
 from dpsql.structs import replace
 
@@ -105,6 +105,32 @@ def test_rows_that_waited_in_files_are_counted_alike(
             write_rows(connection, CONTENTS, replace(TARGETS, whole_table=None), SALT, columns)
         assert not list(tmp_path.iterdir())
         compare(connection)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 500])
+def test_each_hash_is_that_of_one_part(number: int) -> None:
+    conditions = [is_of_part(part, number) for part in range(number)]
+    hashes = {n * 2**64 // number + d for n in range(number + 1) for d in (-1, 0)}
+    hashes = {0, 2**64 - 1} | {each for each in hashes if 0 <= each < 2**64}
+    values = ", ".join(f"({each})" for each in hashes)
+    of = " + ".join(f"({each})::INTEGER" for each in conditions)
+    select = f"SELECT {of} FROM (VALUES {values}) t(h)".replace(f"hash({_sql(UNIT_COLUMN)})", "h")
+    with duckdb.connect(":memory:") as connection:
+        assert connection.execute(select).fetchall() == [(1,)] * len(hashes)
+
+
+def test_which_part_a_row_is_of_is_known_before_it_is_joined() -> None:
+    unit = _sql(UNIT_COLUMN)
+    joined = f"SELECT l.i, o.u AS {unit} FROM l JOIN o USING (i)"
+    with duckdb.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE o AS SELECT i, i AS u FROM range(9) r(i)")
+        connection.execute("CREATE TABLE l AS FROM range(99) r(i)")
+        select = f"EXPLAIN SELECT * FROM ({joined}) WHERE {is_of_part(1, 2)}"
+        ((_, plan),) = connection.execute(select).fetchall()
+    above, join, below = plan.partition("Hash Join")
+    assert join
+    assert "hash(" not in above
+    assert "hash(" in below
 
 
 @pytest.mark.parametrize("number", [1, 3, 7])

@@ -71,6 +71,9 @@ _TEXTS_SAMPLED: Final = 50_000
 _PART: Final = ROW_NUMBER
 """The column that tells which part a row is of: a name that the table doesn't have."""
 
+_HASH: Final = f"hash({quoted(UNIT_COLUMN)})"
+"""By this integer of 64 bits it is told which part a unit is of."""
+
 
 def rows_at_once(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     """How many rows of `table` memory has room for; it changes no row of the file."""
@@ -92,19 +95,28 @@ def in_parts(
 
     The connection can be used between two parts.
     """
-    part = f'hash("{UNIT_COLUMN}") % {number}'
     texts = listed_texts(connection, contents.name, described(connection, contents.rows))
     if folder is None or number <= _READ_AGAIN:
         for each in range(number):
-            yield rows_of(connection, contents, f"{part} = {each}", texts)
+            yield rows_of(connection, contents, is_of_part(each, number), texts)
         return
     files = [folder / f"part {each}" for each in range(number)]
     some = ceil(rows_at_once(connection, contents.name) / _SPLIT)
-    numbered = f", CAST({part} AS USMALLINT) AS {quoted(_PART)}"
+    numbered = f", CAST({_HASH} % {number} AS USMALLINT) AS {quoted(_PART)}"
     select = _select(connection, contents, "true", texts, numbered)
     _split(connection.sql(select).to_arrow_reader(some), files)
     for file in files:
         yield _waited(file)
+
+
+def is_of_part(part: int, number: int) -> str:
+    """The condition that a row's unit is of this part, from 0 on, of so many.
+
+    It has no arithmetic, which might fail: DuckDB would decide on it behind the joins that lead to
+    the unit, and read all columns of rows of other parts.
+    """
+    first, end = (each * 2**64 // number for each in (part, part + 1))
+    return f"{_HASH} BETWEEN CAST({first} AS UBIGINT) AND CAST({end - 1} AS UBIGINT)"
 
 
 def has_narrow_decimals() -> bool:
