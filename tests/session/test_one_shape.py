@@ -11,13 +11,10 @@ import pytest
 from fuzz.generated_schema import made
 from fuzz.one_shape import OneShape
 from neighbor_search.public_rows import create_tables
-from session.by_shape import outcome
+from session.by_shape import forget, outcome
 
 from dpsql.bind.syntax.parse import tokens
 from dpsql.errors import Error
-from dpsql.session.compile.generic.statement_shapes import StatementShapes
-from dpsql.session.compile.plan_cache import PlanCache
-from dpsql.session.run.statement_cache import StatementCache
 from dpsql.session.session import Session
 
 SCHEMAS = 2
@@ -53,15 +50,9 @@ def _asked(random: Random, folder: Path) -> int:
             texts = [statement.tame() for _ in range(TAME)]
             for text in [*texts, *(statement.hostile() for _ in range(HOSTILE)), texts[0]]:
                 of_shape += _is_of_shape(session, text)
-                _forget(alone)
+                forget(alone)
                 assert outcome(session, text) == outcome(alone, text), text
     return of_shape
-
-
-def _forget(session: Session) -> None:
-    """Have `session` bind, bound and emit its next statement as its first one."""
-    session._context.execution.plans = PlanCache()
-    session.whole.statements, session.whole.shapes = StatementCache(), StatementShapes()
 
 
 def _is_of_shape(session: Session, text: str) -> bool:
