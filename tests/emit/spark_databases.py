@@ -6,14 +6,15 @@ What a unit keeps under limits is counted there, too, in SQL that knows of units
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+import threading
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
 from emit import spark_server
 from neighbor_search.public_rows import public_connection
-from neighbor_search.search import Pair, search
+from neighbor_search.search import Pair, Search, search
 from notes.compiler import asked, schema_of, whole
 from sqlglot import exp, parse_one
 
@@ -81,13 +82,15 @@ def numbered(sql: str, tables: Collection[str], number: int) -> str:
 class Neighbors:
     """Databases with all their neighbors, which are in the session `name`.
 
-    Of database n, `tables` have n behind their names.
+    Of database n, `tables` have n behind their names. `create` has the session have one of them:
+    a test asks few.
     """
 
     name: str
     count: int
     tables: frozenset[str]
     pairs: tuple[Pair, ...]
+    create: Callable[[int], object]
 
     def of(self, statement: ServerStatement, number: int) -> ServerStatement:
         """`statement` of one of the databases."""
@@ -95,6 +98,7 @@ class Neighbors:
 
     def run(self, statement: ServerStatement, number: int, salt: str) -> list[tuple[object, ...]]:
         """The rows of `statement` in one of the databases."""
+        self.create(number)
         return spark_server.tuples(spark_server.run(self.of(statement, number), self.name, salt))
 
 
@@ -110,17 +114,33 @@ _OF_FEW_ROWS = {
 @cache
 def neighbors(schema: str, seed: int = 0) -> Neighbors:
     """Two random databases of the fixture `schema` with all their neighbors; no key holds."""
-    pairs = search(schema, frozenset(), seed, databases=2)
+    found = _search(schema, seed)
     name = f"neighbors {schema} {seed}"
     for setting, value in _OF_FEW_ROWS.items():
         spark_server.session(name).conf.set(setting, value)
-    own = pairs.worlds.schema
-    for number in range(pairs.worlds.count):
-        pairs.worlds.load(number)
-        tables = spark_server.like(own, pairs.worlds.connection)
-        spark_server.create(name, {f"{table} {number}": rows for table, rows in tables.items()})
-    names = frozenset(table.name for table in own.tables.values())
-    return Neighbors(name, pairs.worlds.count, names, tuple(pairs.pairs))
+    names = frozenset(table.name for table in found.worlds.schema.tables.values())
+
+    def create(number: int) -> None:
+        with _CREATING:
+            _create(name, schema, seed, number)
+
+    return Neighbors(name, found.worlds.count, names, tuple(found.pairs), create)
+
+
+_CREATING = threading.Lock()
+"""Tests ask databases from several threads; all of them are read from one connection."""
+
+
+@cache
+def _create(name: str, schema: str, seed: int, number: int) -> None:
+    worlds = _search(schema, seed).worlds
+    worlds.load(number)
+    tables = spark_server.like(worlds.schema, worlds.connection)
+    spark_server.create(name, {f"{table} {number}": rows for table, rows in tables.items()})
+
+
+def _search(schema: str, seed: int) -> Search:
+    return search(schema, frozenset(), seed, databases=2)
 
 
 def cells(rows: list[tuple[object, ...]]) -> Histogram:

@@ -5,9 +5,10 @@ Tables have the names by which statements read them: no engine stands between.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import permutations
 
 from emit import spark_server
@@ -71,8 +72,8 @@ class StoredNeighbors(Neighbors):
     """
 
     times: tuple[tuple[int, int], ...]
-    whole: frozenset[int] = frozenset()
-    """Those which `dpsql prepare` would store so."""
+    is_whole: Callable[[int], bool] = lambda _: False
+    """Whether `dpsql prepare` would store one of them so."""
 
     def of(self, statement: ServerStatement, number: int) -> ServerStatement:
         """`statement` of one of the databases."""
@@ -109,25 +110,27 @@ def _stored_sql(schema: Schema, table: Table, own: EntityUnit) -> str:
 
 
 @cache
-def _stored(schema: str) -> tuple[Neighbors, frozenset[int]]:
-    """Databases with all their neighbors, with what is stored of each; and whole ones."""
-    all_of, own = neighbors(schema), schema_of(schema)
-    whole = frozenset(n for n in range(all_of.count) if store(all_of.name, n, own))
-    return all_of, whole
+def _stored(schema: str, number: int) -> bool:
+    """Whether one of the databases is whole, of which the session has what is stored, too."""
+    all_of = neighbors(schema)
+    all_of.create(number)
+    return store(all_of.name, number, schema_of(schema))
 
 
 @cache
 def of_one_time(schema: str) -> StoredNeighbors:
     """Databases with what is stored of them, and the same without one unit."""
-    all_of, whole = _stored(schema)
+    all_of, stored = neighbors(schema), partial(_stored, schema)
     times = tuple((number, number) for number in range(all_of.count))
-    return StoredNeighbors(all_of.name, all_of.count, all_of.tables, all_of.pairs, times, whole)
+    return StoredNeighbors(
+        all_of.name, all_of.count, all_of.tables, all_of.pairs, stored, times, stored
+    )
 
 
 @cache
 def of_two_times(schema: str) -> StoredNeighbors:
     """Databases with what was stored of another one, and both without one unit."""
-    all_of, _ = _stored(schema)
+    all_of = neighbors(schema)
     times: list[tuple[int, int]] = []
     pairs: list[Pair] = []
     for now, then in permutations(sorted({pair.world for pair in all_of.pairs}), 2):
@@ -138,4 +141,12 @@ def of_two_times(schema: str) -> StoredNeighbors:
             one, other = len(times), len(times) + 1
             times += [(pair.one, full), (pair.other, stored.get(pair.lacks[1], full))]
             pairs.append(replace(pair, one=one, other=other))
-    return StoredNeighbors(all_of.name, len(times), all_of.tables, tuple(pairs), tuple(times))
+
+    def create(number: int) -> None:
+        now, then = times[number]
+        all_of.create(now)
+        _stored(schema, then)
+
+    return StoredNeighbors(
+        all_of.name, len(times), all_of.tables, tuple(pairs), create, tuple(times)
+    )

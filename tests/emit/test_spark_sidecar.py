@@ -42,6 +42,9 @@ from dpsql.session.preparing.server_sidecar import SPARK, preparable_tables
 PAIRS = 2
 """Pairs of neighbors that each statement meets, by turns of all that there are."""
 
+TURNS = 3
+"""Of statements that are compiled, each run tries one in three."""
+
 
 @cache
 def candidates() -> tuple[Claim, ...]:
@@ -76,16 +79,17 @@ def test_most_statements_are_computed_over_stored_rows() -> None:
     assert splits >= 5
 
 
-def test_sums_that_can_be_without_a_value_are_of_one_unit() -> None:
+@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(TURNS)), TURNS))
+def test_sums_that_can_be_without_a_value_are_of_one_unit(turn: int) -> None:
     queries = [
         query
-        for claim in candidates()
+        for claim in candidates()[turn::TURNS]
         for release in releases(claim, AS_DECLARED)
         for query in (*over_sidecar(release, claim.schema), pushed(release))
         if query is not None
     ]
     counted = [fast_sums(query.totals) for query in queries]
-    assert sum(number for number, _ in counted) >= 40
+    assert sum(number for number, _ in counted) >= 15
     assert not sum(of_several for _, of_several in counted)
 
 
@@ -149,7 +153,7 @@ def _changes_no_more(
                 raise AssertionError(f"{fault}: {sql}\nwithout {pair.lacks} of {pair.rows}")
         if plain is not None:
             for number, answer in seen.items():
-                if number not in databases.whole:
+                if not databases.is_whole(number):
                     continue
                 assert _answered(plain, databases, number, count, salt) == answer, sql
         for statement in (*((query.totals,) if count else ()), *query.histograms):
@@ -178,7 +182,7 @@ def test_what_was_stored_for_one_unit_is_not_counted_for_another() -> None:
     )
     # Now each visit is another patient's; and the same without the first patient.
     databases = StoredNeighbors(
-        world, 2, frozenset(schema_of("clinic").tables), (), ((1, 0), (2, 2))
+        world, 2, frozenset(schema_of("clinic").tables), (), lambda _: None, ((1, 0), (2, 2))
     )
     (release,) = prepared(MOVED, "clinic").releases
     there = over_sidecar(release, "clinic", frozenset({"tests"}))
