@@ -62,13 +62,8 @@ def scans_above_releases(plan: Plan) -> Iterator[Scan]:
 
 def copied_plan(plan: Plan) -> CopiedPlan:
     """`plan` over copies of the largest parts that are the source's public rows."""
-    whole = _copied(plan, None).plan
-    read = (column for part in operators(whole) for column in reads(part))
-    return _copied(plan, frozenset((*output_columns(plan), *read)))
-
-
-def _copied(plan: Plan, needed: frozenset[Column] | None) -> CopiedPlan:
-    """`plan` over copies that have the columns `needed`; None: all of them."""
+    read = (column for part in _above_copies(plan) for column in reads(part))
+    needed = frozenset((*output_columns(plan), *read))
     copies: list[CopiedPart] = []
 
     def copied(part: Plan) -> Plan:
@@ -76,13 +71,21 @@ def _copied(plan: Plan, needed: frozenset[Column] | None) -> CopiedPlan:
             return part
         if not _is_copied(part):
             return replace_sources(copied, part)
-        columns = tuple(c for c in output_columns(part) if needed is None or c in needed)
+        columns = tuple(column for column in output_columns(part) if column in needed)
         rows = Project(part, tuple(Output(c, c) for c in columns))
         name = f"public {len(copies)}"
         copies.append(CopiedPart(name, part, rows, rendered(emit_plan(rows, {}))))
         return _read_of_copy(name, columns)
 
     return CopiedPlan(copied(plan), tuple(copies))
+
+
+def _above_copies(plan: Plan) -> Iterator[Plan]:
+    """The operators of `plan` that stand above what is released, and what is copied."""
+    if not isinstance(plan, Release) and not _is_copied(plan):
+        yield plan
+        for source in sources(plan):
+            yield from _above_copies(source)
 
 
 def _read_of_copy(name: str, columns: Iterable[Column]) -> Plan:
