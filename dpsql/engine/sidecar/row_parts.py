@@ -102,6 +102,7 @@ def in_parts(
         return
     files = [folder / f"part {each}" for each in range(number)]
     some = ceil(rows_at_once(connection, contents.name) / _SPLIT)
+    # All rows are read here, so that a remainder has none read that would be left out.
     numbered = f", CAST({_HASH} % {number} AS USMALLINT) AS {quoted(_PART)}"
     select = _select(connection, contents, "true", texts, numbered)
     _split(connection.sql(select).to_arrow_reader(some), files)

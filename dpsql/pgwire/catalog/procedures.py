@@ -103,7 +103,6 @@ def compared(node: exp.Expr) -> exp.Expr:
 
 def macros() -> Sequence[tuple[str, str]]:
     """Heads and bodies of the macros for functions' names, arguments and results."""
-    names = procedures()
     unique = {name: oids[0] for name, oids in procedure_oids().items() if len(oids) == 1}
     oid = "CAST(_a AS BIGINT)"
     plain = "regexp_replace(replace(_a, '\"', ''), '^pg_catalog[.]', '')"
@@ -111,15 +110,16 @@ def macros() -> Sequence[tuple[str, str]]:
         (f"{function}(_a)", f"{map_of({k: v for k, v in texts.items() if v is not None})}[{oid}]")
         for function, texts in signatures().items()
     )
-    others = (
-        (f"{WRITTEN[kind]}(_a)", f"coalesce({map_of(texts)}[{oid}], CAST(_a AS VARCHAR))")
-        for kind, texts in written_objects().items()
+    named = {NAME: procedures()}
+    named |= {WRITTEN[kind]: texts for kind, texts in written_objects().items()}
+    names = (
+        (f"{macro}(_a)", f"coalesce({map_of(texts)}[{oid}], CAST(_a AS VARCHAR))")
+        for macro, texts in named.items()
     )
     return (
         *written,
-        *others,
+        *names,
         (f"{PROCEDURE}(_a)", oid),
-        (f"{NAME}(_a)", f"coalesce({map_of(names)}[{oid}], CAST(_a AS VARCHAR))"),
         ("to_regproc(_a)", f"{map_of(unique)}[{plain}]"),
         ("pg_describe_object(_a, _b, _c)", _DESCRIBED),
     )
