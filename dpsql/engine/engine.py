@@ -94,6 +94,17 @@ class CachesTables(Protocol):
         """
 
 
+@runtime_checkable
+class LooksForRows(Protocol):
+    """An engine that reads one version of the data, and keeps whether it has any rows."""
+
+    def has_rows_for_planning(self, sql: str) -> bool:
+        """Whether a SELECT has rows: private, and only used to choose a statement that is run.
+
+        Faults are those of `execute`.
+        """
+
+
 class Engine(Snapshot, Protocol):
     """An engine over one version of one source; concurrent calls are safe."""
 

@@ -17,6 +17,7 @@ from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.row_estimate import guard_sums
+from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.contributions import emit_contributions, group_names
 from dpsql.emit.release.distinct_count import with_distinct
 from dpsql.emit.release.histogram import histogram
@@ -38,7 +39,8 @@ from dpsql.physical.numbered_rows import NumberedRows, numbered_rows
 from dpsql.physical.plan import PhysicalPlan
 from dpsql.physical.strategy.aggregate_below_join import AggregateBelowJoin
 from dpsql.physical.strategy.per_unit import PerUnit
-from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.physical.strategy.split_by_contribution import Rest, SplitByContribution
+from dpsql.physical.strategy.split_in_group_by import SplitInGroupBy
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByHash,
@@ -63,9 +65,11 @@ from dpsql.plan.bounded_release.engine_query import (
     EngineQuery,
     Histogram,
     UnitBatches,
+    UnlimitedQuery,
     WithoutSidecar,
 )
 from dpsql.plan.operator import Release
+from dpsql.structs import replace
 
 
 class PlannedRelease(Struct, frozen=True):
@@ -76,6 +80,7 @@ class PlannedRelease(Struct, frozen=True):
     batches: UnitBatches | None
     without_sidecar: WithoutSidecar | None
     cached_sums: CachedSums | None
+    unlimited: UnlimitedQuery | None
 
 
 def plan_release(
@@ -89,7 +94,8 @@ def plan_release(
         others = choose_without_sidecar(bounded.limited, facts)
         fallback = WithoutSidecar(tables, *_emitted(bounded, others, releases))
     cached = cached_sums(bounded, choice.plan, releases)
-    return PlannedRelease(choice, query, batches, fallback, cached)
+    unlimited = _unlimited_query(choice, releases)
+    return PlannedRelease(choice, query, batches, fallback, cached, unlimited)
 
 
 def _emitted(
@@ -109,6 +115,22 @@ def _emitted(
         at_once = _query(plan, limited, filled[0], in_batches=False)
         batched = _query(plan, limited, filled[1], in_batches=True)
     return at_once, UnitBatches(batched, batch_policy(bounded))
+
+
+def _unlimited_query(choice: Choice, releases: Mapping[Release, str]) -> UnlimitedQuery | None:
+    """What finds the integers where no row is of a unit that a limit may bind."""
+    match choice.plan:
+        case SplitByContribution(rest=Rest(over_limits=over_limits)) as split:
+            plan = replace(split, rest=None)
+        case SplitInGroupBy(unlimited=rows, over_limits=over_limits) as split:
+            plan = SplitByContribution(split.limited, rows, None, None, None, split.note)
+        case _:
+            return None
+    terms = contributions_of(choice.limited)
+    if terms.cell_choices or any(s.is_over_distinct_values for s in terms.statistics):
+        return None  # rows and values that are drawn are so of all units
+    limited_rows = emit_plan(over_limits, releases).limit(1, copy=False)
+    return UnlimitedQuery(rendered(limited_rows), emit_query(plan, choice.limited, releases))
 
 
 def can_be_batched(plan: PhysicalPlan, contributions: Contributions) -> bool:
@@ -185,7 +207,7 @@ def emit_trees(
             continue
         read, unlimited = terms, None
         if isinstance(plan, SplitByContribution) and plan.rest is not None and choice.draws_rows:
-            read = plan.rest
+            read = plan.rest.rows
             unlimited = emit_contributions(plan.unlimited, releases, with_unit=False)
         rows = emission.batch(emit_contributions(read, releases, with_unit=with_unit))
         counts.append(histogram(limited, rows, number, unlimited))

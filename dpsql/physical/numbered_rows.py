@@ -16,22 +16,29 @@ from msgspec import Struct
 from dpsql.bounding.numbered_rows import drawn_value, number_column
 from dpsql.emit.sql.identifier import column_name
 from dpsql.engine.sidecar.row_columns import (
+    COUNT_CAP,
+    first_row_column,
     out_of_range_column,
     row_number_column,
     value_count_column,
 )
 from dpsql.physical.modifier.clamp_elimination import OUT_OF_RANGE_TYPE
 from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
-from dpsql.physical.sidecar_rows import at_most, sidecar_rows
+from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
+    ByHash,
+    ByNorm,
+    ByRank,
     ByStoredRank,
     ByUnit,
     Contributions,
     Limited,
     LimitGroups,
 )
+from dpsql.plan.bounded_release.statistic import Statistic, UnitCount
 from dpsql.plan.expression import Column, Compare, Comparison, Literal
+from dpsql.schema.sql_type import Boolean
 
 
 class NumberedRows(Struct, frozen=True):
@@ -88,3 +95,39 @@ def numbered_rows(limited: Limited, choice: int) -> NumberedRows | None:
 
 def _more(column: Column, limit: int) -> Compare:
     return Compare(Comparison.GREATER, column, Literal(limit, column.type))
+
+
+def marked_row(rows: SidecarRows, number: int) -> Column | None:
+    """The column that tells one row of each unit in a group from others.
+
+    None where it may be left out.
+    """
+    group = rows.marked_column() if rows.row_source.is_complete else None
+    if group is None:
+        return None
+    if rows.is_on_server:
+        return Column(number, first_row_column(group), Boolean())
+    return Column(number, row_number_column(group), COUNT_TYPE)
+
+
+def max_row_number(rows: SidecarRows) -> int | None:
+    """The highest number of a row that counts; None where other rows may, or others of its unit.
+
+    A unit's rows in a group are as many as there are, up to the limit, and a unit is one.
+    """
+    limited = rows.limited
+    is_drawn = isinstance(limited.limit, ByHash | ByRank | ByNorm)
+    if rows.is_on_server or is_drawn or limited.rows is not None:
+        return None
+    terms = rows.contributions
+    if any(numbered_rows(limited, n) is None for n in range(len(terms.cell_choices))):
+        return None
+    counted = [s for s in terms.statistics if not _is_unit_count(s)]
+    if not terms.statistics or not all(s.is_row_count for s in counted):
+        return None
+    max_rows = limited.source.rows_per_group if counted else 1
+    return max_rows if max_rows < COUNT_CAP else None
+
+
+def _is_unit_count(statistic: Statistic) -> bool:
+    return isinstance(statistic.term, UnitCount) and statistic.filter is None

@@ -195,6 +195,11 @@ class SidecarRows(Struct, frozen=True):
         same = Call("&", (only.left, Literal(COUNT_CAP, COUNT_TYPE)), COUNT_TYPE)
         return only, replace(only, left=same)
 
+    def over_limits(self, limits: Sequence[tuple[Column, int]]) -> Filter:
+        """The table's rows that exceed any of `limits`, whatever a statement asks of them."""
+        scan = replace(self.scan(), columns=tuple(column for column, _ in limits))
+        return Filter(scan, conjunction(self.exceeds(limits)))
+
     def describe(self, limits: CountLimits) -> str:
         """The counts, as an analyst is told."""
         return "prepared: " + " and ".join(f"{name} <= {limit}" for name, limit in limits)

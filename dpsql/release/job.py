@@ -10,7 +10,14 @@ from typing import assert_never
 import pyarrow as pa
 from msgspec import Struct
 
-from dpsql.engine.engine import CachedTable, CachesTables, Engine, ServerRows, Snapshot
+from dpsql.engine.engine import (
+    CachedTable,
+    CachesTables,
+    Engine,
+    LooksForRows,
+    ServerRows,
+    Snapshot,
+)
 from dpsql.engine.fingerprint import Identity
 from dpsql.engine.read_limit import LARGEST_ANSWER, AnswerLimit
 from dpsql.engine.source import Source
@@ -23,6 +30,7 @@ from dpsql.plan.bounded_release.engine_query import (
     EngineQuery,
     Histogram,
     UnitBatches,
+    UnlimitedQuery,
     WithoutSidecar,
 )
 from dpsql.plan.bounded_release.server_query import ServerQuery
@@ -64,6 +72,7 @@ class Step(Struct, frozen=True):
     source's server computes instead, where it does; None: rows are read. `files` are the only ones
     that it may be run over, by whose keys limits were left out; None where the engine looks itself.
     `cached_sums` give the same integers from what an engine may keep; None if that isn't worth it.
+    `unlimited` gives them of data in which no limit can bind any unit; None if that takes no less.
     """
 
     name: str
@@ -76,6 +85,7 @@ class Step(Struct, frozen=True):
     pushed: ServerQuery | None = None
     files: Identity | None = None
     cached_sums: CachedSums | None = None
+    unlimited: UnlimitedQuery | None = None
 
     @property
     def is_factored(self) -> bool:
@@ -251,6 +261,12 @@ def _query_to_run(step: Step, engine: Engine) -> tuple[EngineQuery, int, CachedS
     fallback = step.without_sidecar
     if fallback is not None and not fallback.tables <= engine.sidecar_tables:
         query, batches, cached = fallback.query, fallback.batches, None
+    elif (
+        step.unlimited is not None
+        and isinstance(engine, LooksForRows)
+        and not engine.has_rows_for_planning(step.unlimited.limited_rows)
+    ):
+        query = step.unlimited.query
     count = 1 if batches is None else batch_count(batches.policy, engine)
     return (query if batches is None or count == 1 else batches.query), count, cached
 

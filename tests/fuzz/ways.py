@@ -37,7 +37,12 @@ from dpsql.plan.bounded_release.bounded_release import (
     LimitGroups,
     integer_parts,
 )
-from dpsql.plan.bounded_release.engine_query import HASH_SPACE, EngineQuery, Histogram
+from dpsql.plan.bounded_release.engine_query import (
+    HASH_SPACE,
+    EngineQuery,
+    Histogram,
+    UnlimitedQuery,
+)
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import compile_sql
@@ -63,6 +68,8 @@ class Way:
     release: CompiledRelease
     in_parts: bool = False
     limited: Limited | None = None
+    unlimited: UnlimitedQuery | None = None
+    """What is run in place of it where no limit can bind any unit."""
 
     @property
     def draws(self) -> str:
@@ -156,6 +163,9 @@ def _all(ways: list[Way]) -> Iterator[Way]:
         for name, other in by_all_other_strategies(way.release):
             yield Way(f"{way.name}, by {name}", other)
     *_, last = ways
+    unlimited = last.release.step.unlimited
+    if unlimited is not None:
+        yield Way("prepared, where no limit binds", last.release, unlimited=unlimited)
     fallback = last.release.step.without_sidecar
     if fallback is not None:
         gone = with_query(last.release, fallback.query)
@@ -185,7 +195,9 @@ class Database:
 
     def found(self, way: Way) -> Outcome:
         """The integers by one way."""
-        step = way.release.step
+        step, unlimited = way.release.step, way.unlimited
+        if unlimited is not None and not self.plain(unlimited.limited_rows):
+            step = with_query(way.release, unlimited.query).step
         for domain in step.query.domains:
             self.connection.register(domain.name, domain_table(domain))
         texts: list[tuple[EngineQuery | Histogram, int]] = []

@@ -148,8 +148,8 @@ NORM_MUTANTS = (
     Mutant(
         "a unit within limits counts for a part of it where rows are summed without units",
         "emit/release/limited_sums.py",
-        "whole = whole_in_parts(terms.statistics, norm)",
-        "whole = [column_ref(total_name(n)) for n, _ in numbered]",
+        "whole = whole_in_parts(terms.statistics, limited.limit)",
+        "whole = [column_ref(total_name(n)) for n, _ in enumerate(terms.statistics)]",
         tests="tests/neighbor_search/test_sidecar_bounds_hold.py",
         about="fit_the_norm",
     ),

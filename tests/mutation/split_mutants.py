@@ -54,6 +54,21 @@ SPLIT_MUTANTS = (
         "unit_unless(exp.or_(*conditions, copy=False))",
     ),
     _Grouped(
+        "units over limits count for all of their rows where none is taken to be there",
+        "physical/strategy/split_in_group_by.py",
+        "[at_most(*each) for each in counts]",
+        "()",
+    ),
+    Mutant(
+        "no unit is taken to be over a limit that none is looked for",
+        "release/job.py",
+        "not engine.has_rows_for_planning(step.unlimited.limited_rows)",
+        "step.unlimited.limited_rows",
+        tests="tests/session/test_unlimited_query.py",
+        about="only_where",
+        fails_by="AssertionError|assert ",
+    ),
+    _Grouped(
         "sums by unit are summed in no unit, too",
         "physical/strategy/bound_units.py",
         "wanted = exp.Not(this=of_none) if are_limited else of_none",

@@ -12,6 +12,7 @@ import duckdb
 from neighbor_search.public_rows import PUBLIC, create_tables, public_connection
 from neighbor_search.search import Pair, Search, search
 from notes.compiler import schema_of
+from physical.strategies import with_query
 
 from dpsql.analysis.lineage.lineage import unit_kind
 from dpsql.audit.databases.database_batch import Groups, Histogram
@@ -87,7 +88,9 @@ def attack(sql: str, name: str, limits: ContributionLimits, databases: int) -> N
     for one, other in zip(as_it_is.releases, ready.releases, strict=True):
         assert (one.key, one.sensitivity) == (other.key, other.sensitivity)
         if is_split(other) and not other.step.reads:
-            _attack(one, other, ReadyWorlds(name, known, databases), sql)
+            worlds = ReadyWorlds(name, known, databases)
+            _attack(one, other, worlds, sql)
+            _attack_unlimited(other, worlds, sql)
 
 
 def is_split(release: CompiledRelease) -> bool:
@@ -197,6 +200,10 @@ class ReadyWorlds:
             found.append(groups)
         return found
 
+    def has_rows(self, world: int, sql: str) -> bool:
+        """Whether a SELECT without parameters has any row."""
+        return bool(_engine(self.name, self.verified, world).execute(sql).fetchall())
+
     def _connection(self, world: int, release: CompiledRelease) -> duckdb.DuckDBPyConnection:
         """The engine of `world`, with the keys that `release` lists."""
         connection = _engine(self.name, self.verified, world)
@@ -235,3 +242,21 @@ def _attack(
         same = found[n] == tried.totals(n, as_it_is, _SALT)
         if not same or (not numbered and cells[n] != tried.cells(n, as_it_is, _SALT)):
             raise AssertionError(f"other integers than without a sidecar: {sql}")
+
+
+def _attack_unlimited(ready: CompiledRelease, tried: ReadyWorlds, sql: str) -> None:
+    """What reads no unit that a limit may bind says the same where there is none.
+
+    Where there are some, it isn't run; if it were, one unit would still change no more.
+    """
+    unlimited = ready.step.unlimited
+    if unlimited is None:
+        return
+    believed = with_query(ready, unlimited.query)
+    for pair in tried.pairs(unit_kind(ready.release.source) or ""):
+        one, other = (tried.totals(n, believed, _SALT) for n in (pair.one, pair.other))
+        for fault in violations(one, other, ready, ready.sensitivity):
+            raise AssertionError(f"{fault}: {sql}\nwithout {pair.lacks} of {pair.rows}")
+        is_run = not tried.has_rows(pair.one, unlimited.limited_rows)
+        if is_run and one != tried.totals(pair.one, ready, _SALT):
+            raise AssertionError(f"other integers than of all units: {sql}")

@@ -35,8 +35,8 @@ def by_plan(release: CompiledRelease, plan: PhysicalPlan) -> CompiledRelease:
 
 def with_query(release: CompiledRelease, query: EngineQuery) -> CompiledRelease:
     """The same release, whose integers `query` gives wherever it runs."""
-    step = replace(release.step, query=query, batches=None, without_sidecar=None, cached_sums=None)
-    return replace(release, step=step)
+    step = replace(release.step, query=query, batches=None, without_sidecar=None)
+    return replace(release, step=replace(step, cached_sums=None, unlimited=None))
 
 
 def by_strategy(release: CompiledRelease, strategy: type[PhysicalPlan]) -> CompiledRelease:

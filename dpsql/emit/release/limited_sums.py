@@ -147,13 +147,32 @@ def limited_totals(
         sums_of_units = scaled_to_norm(sums_of_units, names, limited, norm)
     if unlimited is not None:
         shown = [*groups, *(column_ref(total_name(n)) for n, _ in numbered)]
-        if norm is not None:
-            whole = whole_in_parts(terms.statistics, norm)
-            unlimited = select_from(unlimited, [*groups, *whole])
-        both = exp.union(select_from(sums_of_units, shown), unlimited, distinct=False, copy=False)
+        whole = _in_parts(limited, unlimited)
+        both = exp.union(select_from(sums_of_units, shown), whole, distinct=False, copy=False)
         sums_of_units = union_all(both)
-    items = [with_alias(total_of(number), total_name(number)) for number, _ in numbered]
-    return grouped(sums_of_units, groups, items)
+    return _summed(limited, sums_of_units)
+
+
+def totals_without_limits(limited: LimitGroups, unlimited: exp.Select) -> exp.Select:
+    """What `limited_totals` is of these totals where there are no sums of other units."""
+    return _summed(limited, _in_parts(limited, unlimited))
+
+
+def _in_parts(limited: LimitGroups, unlimited: exp.Select) -> exp.Select:
+    """The `unlimited` totals in the parts of one that a norm gives units' sums in."""
+    if not isinstance(limited.limit, ByNorm):
+        return unlimited
+    terms = limited.contributions
+    whole = whole_in_parts(terms.statistics, limited.limit)
+    return select_from(unlimited, [*map(column_ref, group_names(terms)), *whole])
+
+
+def _summed(limited: LimitGroups, sums: exp.Query) -> exp.Select:
+    """The `sums` of each group in all."""
+    terms = limited.contributions
+    numbers = range(len(terms.statistics))
+    items = [with_alias(total_of(number), total_name(number)) for number in numbers]
+    return grouped(sums, list(map(column_ref, group_names(terms))), items)
 
 
 def total_of(number: int) -> exp.Expr:

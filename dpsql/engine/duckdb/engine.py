@@ -71,6 +71,7 @@ class DuckDBEngine:
         self._guard = threading.Lock()
         # A statement is often run again, with other parameters: to parse it takes up to 15 ms.
         self._parsed = lru_cache(maxsize=_MAX_PARSED)(self._parse)
+        self._has_rows = lru_cache(maxsize=_MAX_PARSED)(self._look_for_rows)
         self._connection = unlocked_database(source, threads, memory_limit)
         self._cursors = Cursors(self._connection)
         self._open = True
@@ -138,6 +139,10 @@ class DuckDBEngine:
                 count = self.execute(f"SELECT count(*) FROM {quoted(table)}").table  # noqa: S608
                 self._counted[table] = count.column(0)[0].as_py()
         return self._counted.get(table, 0)
+
+    def has_rows_for_planning(self, sql: str) -> bool:
+        """Whether a SELECT has rows, which is looked up once."""
+        return self._has_rows(sql)
 
     @property
     def supports(self) -> None:
@@ -272,6 +277,9 @@ class DuckDBEngine:
             if self._source.spill is None:
                 raise
             raise MemoryError from None  # the disk that is spilled to may be full
+
+    def _look_for_rows(self, sql: str) -> bool:
+        return bool(self.execute(sql).table.num_rows)
 
     def _parse(self, sql: str) -> ParsedSelect:
         self._create_named_views(sql)

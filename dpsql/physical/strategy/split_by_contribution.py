@@ -37,8 +37,11 @@ from sqlglot import exp
 
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.release.contributions import emit_contributions
-from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
-from dpsql.engine.sidecar.row_columns import COUNT_CAP, first_row_column, row_number_column
+from dpsql.emit.release.limited_sums import (
+    limited_totals,
+    totals_without_limits,
+    unit_group_sums,
+)
 from dpsql.physical.cost import MAX_JOINED_TABLES, cost_of_rows, table_count
 from dpsql.physical.emission import Emission
 from dpsql.physical.modifier.clamp_elimination import (
@@ -47,42 +50,51 @@ from dpsql.physical.modifier.clamp_elimination import (
     tested_columns,
 )
 from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
-from dpsql.physical.numbered_rows import numbered_rows
+from dpsql.physical.numbered_rows import marked_row, max_row_number, numbered_rows
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
 from dpsql.physical.strategy.clamped_rows import clamped_unit_sums
 from dpsql.physical.strategy.unit_bits import UnitBits, unit_bits
 from dpsql.physical.strategy.unlimited_sums import counts_units, has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import (
-    ByHash,
-    ByNorm,
-    ByRank,
     Contributions,
     Limited,
     LimitGroups,
 )
 from dpsql.plan.bounded_release.statistic import RowCount, Statistic, UnitCount
 from dpsql.plan.expression import Column
-from dpsql.plan.operator import MarkJoin
+from dpsql.plan.operator import Filter, MarkJoin
 from dpsql.plan.traversal import operators
 from dpsql.schema.sql_type import Boolean
 from dpsql.structs import replace
+
+
+class Rest(Struct, frozen=True):
+    """The `rows` of units that a limit may bind; there are none if none is `over_limits`.
+
+    Where groups are drawn here, `parts` are the rows of units with no more than count, and all
+    others.
+    """
+
+    rows: Contributions
+    parts: tuple[Contributions, Contributions] | None
+    over_limits: Filter
 
 
 class SplitByContribution(Struct, frozen=True):
     """Sum the `unlimited` rows by group; the `rest`, of other units, as all are without a split.
 
     No unit has rows of one group in both. Rows that meet `no_clamp` are summed apart, as they are.
-    Where groups are drawn here, `parts_of_rest` are those of units with no more than count, and of
-    all others. `rest` is None where each row that counts is among the `unlimited`.
+    `rest` is None where each row that counts is among the `unlimited`: where these are numbered,
+    or where no limit can bind any unit.
     """
 
     limited: LimitGroups
     unlimited: Contributions
-    rest: Contributions | None
-    parts_of_rest: tuple[Contributions, Contributions] | None
+    rest: Rest | None
     no_clamp: NoClampCondition | None
     bits: UnitBits | None
     note: str
+    is_numbered: bool = False
 
     is_blocking: ClassVar = False
 
@@ -104,8 +116,8 @@ class SplitByContribution(Struct, frozen=True):
             return None  # what is asked of rows would be so for each part
         number = rows.free_number()
         rank = rows.stored_rank(number)
-        marked = _marked_row(rows, number + 1)
-        max_number = None if marked is None else _max_number(rows)
+        marked = marked_row(rows, number + 1)
+        max_number = None if marked is None else max_row_number(rows)
         if marked is not None and max_number is not None:
             return cls._by_number(rows, rank, marked, max_number)
         counts = [
@@ -144,7 +156,7 @@ class SplitByContribution(Struct, frozen=True):
         )
         limited_scan = replace(scan, columns=(*scan.columns, *of_table))
         added = (*extra, *of_table)
-        rest = rows.over(limited_scan, (*chosen, *rows.exceeds(counts)), added)
+        limited_rows = rows.over(limited_scan, (*chosen, *rows.exceeds(counts)), added)
         parts = None
         if values:
             few_values = [at_most(column, limit) for column, limit in values]
@@ -158,7 +170,8 @@ class SplitByContribution(Struct, frozen=True):
         if bits is not None:
             note += ", or by bits where keys have few values"
         unlimited = replace(unlimited, statistics=by_row)
-        return cls(limited, unlimited, rest, parts, no_clamp, bits, note)
+        rest = Rest(limited_rows, parts, rows.over_limits(counts))
+        return cls(limited, unlimited, rest, no_clamp, bits, note)
 
     @classmethod
     def _by_number(
@@ -176,7 +189,7 @@ class SplitByContribution(Struct, frozen=True):
             note += f"; {numbered.describe()} in cells"
         unlimited = replace(read, statistics=by_row)
         note += rows.describe_elimination()
-        return cls(rows.limited, unlimited, None, None, None, None, note)
+        return cls(rows.limited, unlimited, None, None, None, note, is_numbered=True)
 
     def estimate(self) -> Fraction:
         """In passes over the rows: what is joined is joined for each part."""
@@ -184,7 +197,7 @@ class SplitByContribution(Struct, frozen=True):
 
     def emit(self, emission: Emission) -> exp.Select:
         """The totals of groups."""
-        terms, condition = self.unlimited, self.no_clamp
+        limited, terms, condition = self.limited, self.unlimited, self.no_clamp
         tested = () if condition is None else tested_columns(condition, terms.statistics)
         # A unit that no mark stands for is told by its rows. Where these are in two parts, so that
         # some of a unit's may be in either, they are read once more, but for those that have bits.
@@ -207,21 +220,21 @@ class SplitByContribution(Struct, frozen=True):
         unlimited = unlimited_totals(terms, rows, emission.late, condition, units, bits)
         rest = self.rest
         if rest is None:
-            return unlimited
-        if self.parts_of_rest is not None:
+            return unlimited if self.is_numbered else totals_without_limits(limited, unlimited)
+        if rest.parts is not None:
             # To rank groups of which none is left out takes as long as a quarter of the others.
-            few_groups, rest = self.parts_of_rest
+            few_groups, others = rest.parts
             unlimited = limited_totals(
-                self.limited,
+                limited,
                 self._sums_of_units(few_groups, emission),
                 emission.late,
                 unlimited=unlimited,
                 are_chosen=True,
             )
-            sums = unit_group_sums(rest, emission.unit_rows(rest), emission.late)
+            sums = unit_group_sums(others, emission.unit_rows(others), emission.late)
         else:
-            sums = self._sums_of_units(rest, emission)
-        return limited_totals(self.limited, sums, emission.late, unlimited=unlimited)
+            sums = self._sums_of_units(rest.rows, emission)
+        return limited_totals(limited, sums, emission.late, unlimited=unlimited)
 
     def _sums_of_units(self, part: Contributions, emission: Emission) -> exp.Select:
         """Each unit's sums in each group, of rows that may be asked for clamps."""
@@ -235,42 +248,6 @@ class SplitByContribution(Struct, frozen=True):
 def _counts_rows(contributions: Contributions) -> bool:
     """There is something that is summed, or drawn, of rows without regard to their units."""
     return bool(contributions.statistics) or any(c.draws_rows for c in contributions.cell_choices)
-
-
-def _marked_row(rows: SidecarRows, number: int) -> Column | None:
-    """The column that tells one row of each unit in a group from others.
-
-    None where it may be left out.
-    """
-    group = rows.marked_column() if rows.row_source.is_complete else None
-    if group is None:
-        return None
-    if rows.is_on_server:
-        return Column(number, first_row_column(group), Boolean())
-    return Column(number, row_number_column(group), COUNT_TYPE)
-
-
-def _max_number(rows: SidecarRows) -> int | None:
-    """The highest number of a row that counts; None where other rows may, or others of its unit.
-
-    A unit's rows in a group are as many as there are, up to the limit, and a unit is one.
-    """
-    limited = rows.limited
-    is_drawn = isinstance(limited.limit, ByHash | ByRank | ByNorm)
-    if rows.is_on_server or is_drawn or limited.rows is not None:
-        return None
-    terms = rows.contributions
-    if any(numbered_rows(limited, n) is None for n in range(len(terms.cell_choices))):
-        return None
-    counted = [s for s in terms.statistics if not _is_unit_count(s)]
-    if not terms.statistics or not all(s.is_row_count for s in counted):
-        return None
-    max_rows = limited.source.rows_per_group if counted else 1
-    return max_rows if max_rows < COUNT_CAP else None
-
-
-def _is_unit_count(statistic: Statistic) -> bool:
-    return isinstance(statistic.term, UnitCount) and statistic.filter is None
 
 
 def _by_row(statistic: Statistic, marked: Column | None) -> Statistic:

@@ -42,7 +42,7 @@ from dpsql.physical.cost import (
 )
 from dpsql.physical.emission import Emission
 from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
-from dpsql.physical.sidecar_rows import sidecar_rows
+from dpsql.physical.sidecar_rows import at_most, sidecar_rows
 from dpsql.physical.strategy.bound_units import totals_of_bound_units, unit_unless
 from dpsql.physical.strategy.unlimited_sums import has_caps
 from dpsql.plan.bounded_release.bounded_release import (
@@ -52,13 +52,19 @@ from dpsql.plan.bounded_release.bounded_release import (
     LimitGroups,
 )
 from dpsql.plan.expression import Column
+from dpsql.plan.operator import Filter
 
 
 class SplitInGroupBy(Struct, frozen=True):
-    """Group `rows` by their unit if any of its `counts` is above what it may be without a limit."""
+    """Group `rows` by their unit if any of its `counts` is above what it may be without a limit.
+
+    If any is so of `over_limits`, of which there may be none, it is not enough to sum `unlimited`.
+    """
 
     limited: LimitGroups
     rows: Contributions
+    unlimited: Contributions
+    over_limits: Filter
     counts: tuple[tuple[Column, int], ...]
     note: str
 
@@ -86,9 +92,12 @@ class SplitInGroupBy(Struct, frozen=True):
             for number, (name, limit) in enumerate((*limits, *of_values))
         )
         columns = tuple(column for column, _ in counts)
-        read = rows.over(rows.scan(*columns), (), columns)
+        scan = rows.scan(*columns)
+        read = rows.over(scan, (), columns)
+        unlimited = rows.over(scan, [at_most(*each) for each in counts])
         note = f"{rows.describe((*limits, *of_values))}: summed in no unit"
-        return cls(limited, read, counts, note + rows.describe_elimination())
+        note += rows.describe_elimination()
+        return cls(limited, read, unlimited, rows.over_limits(counts), counts, note)
 
     def estimate(self) -> Fraction:
         """In passes over the rows."""

@@ -110,6 +110,17 @@ class CachedSums(Struct, frozen=True):
     policy: BatchPolicy
 
 
+class UnlimitedQuery(Struct, frozen=True):
+    """The same integers while no limit can bind any unit: then `limited_rows` has no row.
+
+    It reads rows of units that no limit binds, whatever else is there: should there be others, they
+    are left out, and no unit counts for more.
+    """
+
+    limited_rows: str
+    query: EngineQuery
+
+
 class WithoutSidecar(Struct, frozen=True):
     """What is run in place of a query that reads `tables` in a sidecar, where they aren't there.
 

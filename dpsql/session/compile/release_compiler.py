@@ -209,6 +209,7 @@ class ReleaseCompiler(Struct, frozen=True):
             planned.without_sidecar,
             None if ways is None else ways.pushed,
             cached_sums=planned.cached_sums,
+            unlimited=planned.unlimited,
         )
         keys = {other: earlier[self.names[other]].key for other in below}
         # Keys of answers at this ε alone are no key to remember their meaning by.

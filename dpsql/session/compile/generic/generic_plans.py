@@ -191,12 +191,16 @@ def _release_as_run(release: CompiledRelease) -> CompiledRelease:
     if fallback is not None:
         query = replace(fallback.query, parameterized=None)
         fallback = replace(fallback, query=query, batches=_unestimated(fallback.batches))
+    unlimited = step.unlimited
+    if unlimited is not None:
+        unlimited = replace(unlimited, query=replace(unlimited.query, parameterized=None))
     step = replace(
         step,
         query=replace(step.query, parameterized=None),
         batches=_unestimated(step.batches),
         without_sidecar=fallback,
         cached_sums=_unestimated(step.cached_sums),
+        unlimited=unlimited,
     )
     candidates = tuple(
         replace(each, estimate=Fraction(0)) for each in release.choice.candidates[:1]
