@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from fractions import Fraction
 from functools import partial
@@ -41,6 +41,7 @@ from dpsql.report.result.result import Result, from_answer, text_result
 from dpsql.schema.model import Schema
 from dpsql.session.batch.batch import Batch
 from dpsql.session.explain.error_curve import epsilon_grid
+from dpsql.session.interruptible import Result as Outcome
 from dpsql.session.interruptible import interruptible
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.saved.saved_releases import NotPaid
@@ -94,7 +95,7 @@ class Connection:
         """What `sql` answers, None for a statement without an answer; cursors call this."""
         with self._one_statement:
             self._check_open()
-            return self._do(sql, parameters)
+            return self._outcome(partial(self._do, sql, parameters))
 
     def batch(self, statements: Sequence[str]) -> tuple[list[Cursor], Batch]:
         """Answer all of `statements`, or none: a cursor for each, and what they cost together.
@@ -105,8 +106,7 @@ class Connection:
         with self._one_statement:
             self._check_open()
             check_queries(statements)
-            work = partial(self._session.batch, statements, self._options)
-            batch = interruptible(work, self._session.interrupt)
+            batch = self._outcome(partial(self._session.batch, statements, self._options))
             return [Cursor(self, from_answer(answer)) for answer in batch.answers], batch
 
     def explain_batch(self, statements: Sequence[str]) -> list[Explanation]:
@@ -115,7 +115,7 @@ class Connection:
             self._check_open()
             check_queries(statements)
             work = partial(self._session.explain_batch, statements, self._options)
-            return [Explanation(one) for one in interruptible(work, self._session.interrupt)]
+            return [Explanation(one) for one in self._outcome(work)]
 
     def explain(self, sql: str, parameters: Parameters | None = None) -> Explanation:
         """The proof and the price of a query: free, and without touching private rows.
@@ -128,7 +128,8 @@ class Connection:
             if isinstance(statement, ExplainPrivacy):
                 statement = explained(statement)
             if isinstance(statement, Priced):
-                return self._explain(statement, literals(() if parameters is None else parameters))
+                inputs = literals(() if parameters is None else parameters)
+                return self._outcome(partial(self._explain, statement, inputs))
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
     def sweep(
@@ -150,7 +151,7 @@ class Connection:
             inputs = literals(() if parameters is None else parameters)
             with self._options_of(statement) as options:
                 work = partial(session.sweep, statement.sql, points, options, inputs)
-                return ErrorCurve(interruptible(work, session.interrupt))
+                return ErrorCurve(self._outcome(work))
 
     def share(self, sql: str) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; finding out is free.
@@ -163,12 +164,12 @@ class Connection:
             self._check_open()
             statement = read_statement(sql)
             if isinstance(statement, Calibrate | CreateAlert):
-                return statement.share(self._session)
-            if not isinstance(statement, Query | CreateRelease):
-                return Fraction(0)
-            with self._options_of(statement) as options, suppress(NotPaid):
-                # NotPaid: the reader's own cap would pay for a first look.
-                return self._session.share(statement.sql, options, request=statement.content)
+                return self._outcome(partial(statement.share, self._session))
+            if isinstance(statement, Query | CreateRelease):
+                share, request = partial(self._session.share, statement.sql), statement.content
+                with self._options_of(statement) as options, suppress(NotPaid):
+                    # NotPaid: the reader's own cap would pay for a first look.
+                    return self._outcome(partial(share, options, request=request))
             return Fraction(0)
 
     @property
@@ -176,14 +177,7 @@ class Connection:
         """What was spent and what is left, of the dataset's budget and of the analyst's own cap."""
         with self._one_statement:
             self._check_open()
-            session = self._session
-            schema, analyst, epsilon = session.schema, session.analyst, self.epsilon
-            if not session.has_ledger:
-                return read_budget(schema, analyst, epsilon)
-            known = *session.balances(), epsilon
-            if self._last_budget is None or self._last_budget[0] != known:
-                self._last_budget = known, budget_of(schema, analyst, epsilon, *known[:2])
-            return self._last_budget[1]
+            return self._outcome(self._budget)
 
     @property
     def schema(self) -> Schema:
@@ -195,7 +189,7 @@ class Connection:
         """The schema with what else can be named now: tables that are kept and may be read."""
         with self._one_statement:
             self._check_open()
-            return self._session.saved.catalog()
+            return self._outcome(self._session.saved.catalog)
 
     @property
     def analyst(self) -> str:
@@ -229,7 +223,7 @@ class Connection:
         self._check_open()
         self._open = False
         with self._one_statement:
-            self._session.close()
+            self._outcome(self._session.close)
 
     def __enter__(self) -> Self:
         self._check_open()
@@ -245,39 +239,33 @@ class Connection:
             self.close()
 
     def _do(self, written: str, parameters: Literals) -> Result | None:
-        statement = read_statement(written)
+        statement, session = read_statement(written), self._session
         if parameters and not isinstance(statement, _PARAMETRISED):
             raise BadParameter("only queries take parameters", hint="write the values out")
         match statement:
             case Query(sql=sql):
-                session = self._session
                 with self._options_of(statement) as options:
-                    work = partial(session.query, sql, options, parameters, written)
-                    return from_answer(interruptible(work, session.interrupt))
+                    return from_answer(session.query(sql, options, parameters, written))
             case ExplainPrivacy(form=form, with_sql=with_sql):
-                inner = explained(statement)
-                text = self._explain(inner, parameters).written(form, sql=with_sql)
+                text = self._explain(explained(statement), parameters).written(form, sql=with_sql)
                 lines = text.split("\n") if form is OutputFormat.TEXT else [text]
                 return text_result([EXPLAINED], ([line] for line in lines))
             case CreateRelease(request=wanted, sql=sql):
-                session = self._session
                 with self._options_of(statement) as options:
-                    work = partial(session.save, wanted, sql, options, parameters)
-                    return from_answer(interruptible(work, session.interrupt))
+                    return from_answer(session.save(wanted, sql, options, parameters))
             case Calibrate() | CreateAlert() | CheckAlert():
-                work = partial(statement.answer, self._session, self._options)
-                return from_answer(interruptible(work, self._session.interrupt))
+                return from_answer(statement.answer(session, self._options))
             case DropRelease(kind=kind, name=name, if_exists=if_exists):
                 with suppress(*[UnknownRelease] * if_exists):
-                    self._session.saved.drop(name, kind)
+                    session.saved.drop(name, kind)
                 return None
             case Describe():
-                return described(statement, self.catalog)
+                return described(statement, session.saved.catalog())
             case Show(setting=setting):
                 options = replace(self._options, epsilon=self.epsilon)
-                return show_setting(setting, self._session, options, lambda: self.budget)
+                return show_setting(setting, session, options, self._budget)
             case Assignment():
-                self._options = updated(self._options, statement, self._session.schema)
+                self._options = updated(self._options, statement, session.schema)
                 return None
             case missing:
                 assert_never(missing)
@@ -285,12 +273,24 @@ class Connection:
     def _explain(self, statement: Priced, parameters: Literals) -> Explanation:
         session = self._session
         if isinstance(statement, Calibrate | CreateAlert):
-            report = partial(statement.report, session, self._options)
-            return Explanation(interruptible(report, session.interrupt))
+            return Explanation(statement.report(session, self._options))
         request = statement.content
         with self._options_of(statement) as options:
-            work = partial(session.explain, statement.sql, options, parameters, request)
-            return Explanation(interruptible(work, session.interrupt))
+            return Explanation(session.explain(statement.sql, options, parameters, request))
+
+    def _budget(self) -> Budget:
+        session = self._session
+        schema, analyst, epsilon = session.schema, session.analyst, self.epsilon
+        if not session.has_ledger:
+            return read_budget(schema, analyst, epsilon)
+        known = *session.balances(), epsilon
+        if self._last_budget is None or self._last_budget[0] != known:
+            self._last_budget = known, budget_of(schema, analyst, epsilon, *known[:2])
+        return self._last_budget[1]
+
+    def _outcome(self, work: Callable[[], Outcome]) -> Outcome:
+        """What `work` returns or raises; Ctrl-C amid a use of the ledger would leave it locked."""
+        return interruptible(work, self._session.interrupt)
 
     def _options_of(self, statement: Query | CreateRelease) -> AbstractContextManager[QueryOptions]:
         return statement_options(self._options, statement.options, self._session.schema)

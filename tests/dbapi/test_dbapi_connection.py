@@ -12,6 +12,7 @@ from narrowed import ledger_file
 
 import dpsql
 from dpsql.dbapi.connection import Connection
+from dpsql.ledger.storage.exclusive_use import ExclusiveUse
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Cost
 from dpsql.session.session import Session
@@ -233,6 +234,32 @@ def test_ctrl_c_stops_a_statement(connection: Connection, monkeypatch: pytest.Mo
     with pytest.raises(KeyboardInterrupt):
         connection.execute(COUNT)
     assert connection.execute("SHOW dpsql.epsilon").rowcount == 1
+
+
+def test_no_ctrl_c_finds_the_ledger_in_use(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It interrupts the main thread, and between two steps of Python: a lock may be taken by then,
+    and what would release it not yet begun."""
+    entered, used_by = ExclusiveUse.__enter__, set()
+
+    def enter(own: ExclusiveUse) -> None:
+        used_by.add(threading.current_thread() is threading.main_thread())
+        entered(own)
+
+    connection.execute(COUNT)
+    monkeypatch.setattr(ExclusiveUse, "__enter__", enter)
+    for use in (
+        lambda: connection.execute(COUNT),
+        lambda: connection.budget,
+        lambda: connection.share("SELECT count(*) FROM penguins WHERE year = 2007"),
+        lambda: connection.catalog,
+        lambda: connection.execute("SHOW dpsql.budget"),
+        lambda: connection.execute("DROP RELEASE IF EXISTS missing"),
+    ):
+        used_by.clear()
+        use()
+        assert used_by == {False}
 
 
 def test_another_thread_may_interrupt(connection: Connection) -> None:

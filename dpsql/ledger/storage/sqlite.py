@@ -157,8 +157,8 @@ class Database:
 
     @contextmanager
     def _hasty(self) -> Iterator[None]:
-        self._db.execute("PRAGMA synchronous = NORMAL")
         try:
+            self._db.execute("PRAGMA synchronous = NORMAL")
             with self._transaction("IMMEDIATE"):
                 yield
         finally:
