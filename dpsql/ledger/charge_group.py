@@ -82,7 +82,7 @@ def _write(chain: Chain, use: ExclusiveUse, group: Sequence[_Waiting]) -> None:
             _enter(chain, group)
             write_checkpoint(chain)
     except BaseException as error:  # noqa: BLE001 - raised again, or told by each
-        _fail(chain, group, error, NOTHING_CHARGED if isinstance(error, Error) else _UNKNOWN)
+        _fail(chain, group, error, _standing(chain, error))
         return
     for one in group:
         one.room.give_lines()
@@ -96,6 +96,12 @@ def _fail(chain: Chain, group: Sequence[_Waiting], error: BaseException, standin
             one.receipt, one.error, one.standing = None, known, standing
     if known is not error:
         raise error
+
+
+def _standing(chain: Chain, error: BaseException) -> str:
+    """What is known of charges after `error` ended their transaction."""
+    is_known = isinstance(error, Error) and not chain.database.commit_lost
+    return NOTHING_CHARGED if is_known else _UNKNOWN
 
 
 def _enter(chain: Chain, group: Sequence[_Waiting]) -> None:

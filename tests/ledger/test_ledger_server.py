@@ -113,6 +113,48 @@ def test_a_lost_connection_is_a_fault_and_its_charge_is_burned(server_place: Pla
         assert other_one.balance().spent.amount == TENTH
 
 
+@pytest.mark.parametrize(
+    ("after", "ends", "told", "charges"),
+    [
+        ("SELECT pg_advisory_xact_lock", False, "nothing was charged", 0),
+        ("SELECT pg_advisory_xact_lock", True, "nothing was charged", 0),
+        ("COMMIT", True, "whether it was charged, the ledger's history tells", 1),
+    ],
+)
+def test_of_a_commit_that_the_server_doesnt_answer_nothing_is_said(
+    server_place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+    after: str,
+    ends: bool,
+    told: str,
+    charges: int,
+) -> None:
+    """The statement `after` which an error comes is run, and the connection may end with it."""
+    answered = PostgresDatabase.run
+
+    def unanswered(own: PostgresDatabase, query: str, *values: object) -> list[tuple[object, ...]]:
+        result = answered(own, query, *values)
+        if query.startswith(after):
+            monkeypatch.undo()
+            if ends:
+                own._db.close()
+            own.run("SELECT 1 / 0")
+        return result
+
+    with (
+        server_place.open(terms(1)) as ledger,
+        other(server_place, "second").open(terms(1)) as second,
+    ):
+        monkeypatch.setattr(PostgresDatabase, "run", unanswered)
+        with pytest.raises(LedgerFault) as error:
+            ledger.charge(charge(1))
+        assert error.value.charge == told
+        assert second.balance().spent.amount == charges * TENTH
+        if ends:
+            with pytest.raises(LedgerFault):
+                ledger.close()
+
+
 def test_commits_wait_for_the_disk(server_place: Place) -> None:
     with server_place.open(terms(1)) as ledger:
         database = ledger._chain.database

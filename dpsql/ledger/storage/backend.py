@@ -51,10 +51,12 @@ class ProcessLock(Protocol):
 class Backend(Protocol):
     """One connection to a ledger's tables; `run` belongs inside `writing` or `reading`.
 
-    `is_shared`: several servers use it, and each has an anchor of its own.
+    `is_shared`: several servers use it, and each has an anchor of its own. `commit_lost`: the
+    server ended the connection, and didn't say whether what was committed last holds.
     """
 
     is_shared: bool
+    commit_lost: bool
 
     @property
     def path(self) -> LedgerLocation:

@@ -30,8 +30,7 @@ _FORMAT = 3
 
 _NAMED = """
 CREATE TABLE named (
-  analyst text,
-  name text,
+  analyst text, name text,
   entry bigint NOT NULL REFERENCES entry (seq),
   about text NOT NULL,
   bytes bytea NOT NULL,
@@ -41,8 +40,7 @@ CREATE TABLE named (
 
 _FAILED = """
 CREATE TABLE failed (
-  key text,
-  entry bigint REFERENCES entry (seq),
+  key text, entry bigint REFERENCES entry (seq),
   PRIMARY KEY (key, entry)
 );
 """
@@ -90,9 +88,7 @@ CREATE TABLE seen (
   PRIMARY KEY (key, analyst)
 );
 CREATE TABLE refusal (
-  analyst text,
-  sqlstate text,
-  query text,
+  analyst text, sqlstate text, query text,
   message text NOT NULL,
   times bigint NOT NULL,
   last text NOT NULL,
@@ -118,6 +114,7 @@ class PostgresDatabase:
     """One connection to the ledger's schema on a server; `run` belongs inside a transaction."""
 
     is_shared = True
+    commit_lost = False
 
     def __init__(self, server: Server, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         self.path = server
@@ -158,10 +155,13 @@ class PostgresDatabase:
             try:
                 self.run(f"BEGIN {mode}")
                 yield
+                self.commit_lost = True
                 self.run("COMMIT")
+                self.commit_lost = False
             except BaseException:
                 if not self._db.closed:
                     self.run("ROLLBACK")
+                    self.commit_lost = False
                 raise
 
     def blank(self) -> bool:

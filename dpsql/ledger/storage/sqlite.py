@@ -103,7 +103,7 @@ class Database:
     """One connection to the ledger's file; `run` belongs inside `writing` or `reading`."""
 
     is_shared = False
-    lost = False
+    lost = commit_lost = False
 
     def __init__(self, path: Path, *, reads: bool = False) -> None:
         """`reads`: nothing is written into the file, nor beside it in a read-only folder."""
