@@ -1,4 +1,4 @@
-"""Rows of a result as Arrow tables: all, all within a limit, or few rows of integers."""
+"""Rows of a result: all, or all within a limit, as Arrow tables, or few rows of integers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
+from dpsql.engine.raw import IntegerColumns
 from dpsql.engine.read_limit import ReadLimit
 
 _BATCH: Final = 2048
@@ -49,19 +50,12 @@ def limited_rows(
     return limit.read(relation.to_arrow_reader(_BATCH))
 
 
-def integers(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
+def integers(cursor: duckdb.DuckDBPyConnection) -> IntegerColumns:
     """The rows of a result whose columns are integers; for few rows, faster than Arrow."""
     names = [name for name, *_ in cursor.description or ()]
     rows = cursor.fetchall()
-    return pa.table([_whole([row[index] for row in rows]) for index in range(len(names))], names)
-
-
-def _whole(values: list[int | None]) -> pa.Array:
-    """An int64 array, or a decimal one if a 128-bit sum doesn't fit: exact in both types."""
-    try:
-        return pa.array(values, pa.int64())
-    except OverflowError:
-        return pa.array(values, pa.decimal256(39, 0))
+    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return dict(zip(names, columns, strict=True))
 
 
 def stream(table: pa.Table) -> bytes:

@@ -8,10 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 from msgspec import Struct
+from numpy.typing import NDArray
 
+from dpsql.engine.raw import IntegerColumns, Rows, as_table
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
 from dpsql.plan.bounded_release.cell_selection import CellChoice
 from dpsql.plan.bounded_release.engine_query import EngineQuery
+from dpsql.privacy.mechanisms.mechanism import check_integers
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.calibration import Measurement
@@ -22,12 +25,13 @@ from dpsql.release.columns.group_keys import (
     ascending,
     cells_of,
     every_key,
+    few_cells_of,
     keys_of_rows,
     listed_keys,
     number_of_cells,
     take,
 )
-from dpsql.release.columns.integer_arrays import of_column
+from dpsql.release.columns.integer_arrays import of_column, of_list
 from dpsql.release.joint_noise import noisy_integers
 from dpsql.release.selection_mechanism import SelectionMechanism
 
@@ -69,8 +73,13 @@ class CellCounts(NamedTuple):
 class RawGroups(Struct, frozen=True):
     """Exact results of the engine: totals of each group, and each selection's rows per cell."""
 
-    totals: pa.Table
+    rows: Rows
     histograms: tuple[pa.Table, ...] = ()
+
+    @property
+    def totals(self) -> pa.Table:
+        """The totals of each group as a table."""
+        return as_table(self.rows)
 
 
 def add_noise(
@@ -88,26 +97,21 @@ def add_noise(
     is_listed = bounded.partition_count_index is None or not bounded.contributions.statistics
     if is_listed:
         listed, count = listed_keys(bounded, query), number_of_cells(query)
-        totals = all_totals(raw.totals, bounded, query)
+        totals = all_totals(raw.rows, bounded, query)
     else:
         # Which of the keys that rows have are shown is for the threshold to say.
-        keys, count = keys_of_rows(raw.totals, bounded, query), raw.totals.num_rows
-        totals = [of_column(raw.totals.column(name)) for name in _names(bounded)]
+        table = raw.totals
+        keys, count = keys_of_rows(table, bounded, query), table.num_rows
+        totals = [of_column(table.column(name)) for name in _names(bounded)]
     noisy = noisy_integers(measurement.mechanisms, totals, randomness)
-    shown = np.ones(count, dtype=np.bool_)
-    if bounded.partition_count_index is not None and measurement.threshold is not None:
-        shown &= (noisy[bounded.partition_count_index] >= measurement.threshold).astype(np.bool_)
-    if bounded.min_units is not None:
-        index, units = bounded.min_units.count_index, bounded.min_units.threshold
-        if units is None:
-            units = half_width(measurement.mechanisms[index]) + 1
-        shown &= (noisy[index] >= units).astype(np.bool_)
+    shown = _shown(noisy, count, bounded, measurement)
     if is_listed:
-        order = listed.order[shown[listed.order]]
+        order = listed.order if shown is None else listed.order[shown[listed.order]]
         is_whole, keys = order.size == count, listed.by_number
         ordered = listed.ordered if is_whole else tuple(take(key, order) for key in keys)
     else:
-        order = ascending(keys, shown.nonzero()[0])
+        every = np.arange(count, dtype=np.int64)
+        order = ascending(keys, every if shown is None else shown.nonzero()[0])
         ordered = tuple(take(key, order) for key in keys)
     choices: list[Integers] = []
     if bounded.contributions.cell_choices:
@@ -118,6 +122,26 @@ def add_noise(
             rows = rows_in_cells(table, bounded, query)
             choices += choose_cells(rows, cells, selection, mechanism, randomness)
     return NoisyGroups(ordered, order.size, tuple(n[order] for n in noisy), tuple(choices))
+
+
+def _shown(
+    noisy: Sequence[Integers], count: int, bounded: BoundedRelease, measurement: Measurement
+) -> NDArray[np.bool_] | None:
+    """Which groups pass every threshold that there is; None if there is none."""
+    thresholds: list[tuple[int, int]] = []
+    if bounded.partition_count_index is not None and measurement.threshold is not None:
+        thresholds.append((bounded.partition_count_index, measurement.threshold))
+    if bounded.min_units is not None:
+        index, units = bounded.min_units.count_index, bounded.min_units.threshold
+        if units is None:
+            units = half_width(measurement.mechanisms[index]) + 1
+        thresholds.append((index, units))
+    if not thresholds:
+        return None
+    shown = np.ones(count, dtype=np.bool_)
+    for index, threshold in thresholds:
+        shown &= (noisy[index] >= threshold).astype(np.bool_)
+    return shown
 
 
 def listed_cells(bounded: BoundedRelease, query: EngineQuery) -> tuple[Cell, ...]:
@@ -172,10 +196,12 @@ def choose_cells(
     return list(np.concatenate(parts).T)
 
 
-def all_totals(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> list[Integers]:
+def all_totals(raw: Rows, bounded: BoundedRelease, query: EngineQuery) -> list[Integers]:
     """The totals of every cell, 0 where no row is, so that empty groups look like any other."""
     if not bounded.contributions.statistics:
         return []
+    if not isinstance(raw, pa.Table):
+        return _few_totals(raw, _names(bounded), query)
     cells = cells_of(raw, query)
     totals = []
     for name in _names(bounded):
@@ -183,6 +209,18 @@ def all_totals(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> li
         values = np.zeros(number_of_cells(query), dtype=nonempty.dtype)
         values[cells] = nonempty
         totals.append(values)
+    return totals
+
+
+def _few_totals(raw: IntegerColumns, names: Sequence[str], query: EngineQuery) -> list[Integers]:
+    """What `all_totals` are, of few rows: the columns `names`, cell by cell."""
+    totals, cells = [], few_cells_of(raw, query)
+    for name in names:
+        values = [0] * number_of_cells(query)
+        for cell, value in zip(cells, raw[name], strict=True):
+            values[cell] = 0 if value is None else value
+        check_integers(values)
+        totals.append(of_list(values))
     return totals
 
 

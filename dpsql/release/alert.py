@@ -143,7 +143,7 @@ def alert_table(
     randomness: Randomness,
 ) -> pa.Table:
     """A table of the groups in which conditions are named, in order, and of their indices."""
-    totals = all_totals(raw.totals, bounded, query)
+    totals = all_totals(raw.rows, bounded, query)
     keys = every_key(bounded, query)
     order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
     scaled = scaled_conditions(bounded)

@@ -90,7 +90,7 @@ def decision_table(
     randomness: Randomness,
 ) -> pa.Table:
     """A table of all rounds, in order, and of the index of the expert that is chosen in each."""
-    totals = all_totals(raw.totals, bounded, query)
+    totals = all_totals(raw.rows, bounded, query)
     keys = every_key(bounded, query)
     order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
     of_experts = _experts(bounded).losses

@@ -19,6 +19,7 @@ from dpsql.engine.engine import (
     Snapshot,
 )
 from dpsql.engine.fingerprint import Identity
+from dpsql.engine.raw import Rows, as_table
 from dpsql.engine.read_limit import LARGEST_ANSWER, AnswerLimit
 from dpsql.engine.source import Source
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
@@ -209,7 +210,7 @@ def _raw(
     query, batches, cached = _query_to_run(step, engine)
     tables = {domain.name: domain_table(domain) for domain in step.query.domains}
     tables |= {name: released[name] for name in step.reads}
-    totals = NO_ROWS
+    totals: Rows = NO_ROWS
     if step.bounded.contributions.statistics:
         # All cells are listed: which rows the data have makes no difference to how they come.
         few = (
@@ -223,10 +224,8 @@ def _raw(
             totals = _integer_rows(query, batches, rows, salt, tables, as_rows=few)
         else:
             totals = from_cache
-    histograms = tuple(
-        _integer_rows(counted, batches, rows, salt, tables) for counted in query.histograms
-    )
-    return RawGroups(totals, histograms)
+    counted = (_integer_rows(one, batches, rows, salt, tables) for one in query.histograms)
+    return RawGroups(totals, tuple(map(as_table, counted)))
 
 
 def _cached_totals(
@@ -279,7 +278,7 @@ def _integer_rows(
     tables: Mapping[str, pa.Table],
     *,
     as_rows: bool = False,
-) -> pa.Table:
+) -> Rows:
     """The integers of all units, at once or batch by batch."""
     if query.summed is None:
         sql: str = query.sql
@@ -287,7 +286,7 @@ def _integer_rows(
         if isinstance(query, EngineQuery) and query.parameterized is not None:
             sql = query.parameterized.sql
             parameters += query.parameterized.values
-        return engine.execute(sql, parameters, tables, as_rows=as_rows).table
+        return engine.execute(sql, parameters, tables, as_rows=as_rows).rows
     parts: list[pa.Table] = []
     for batch in range(batches):
         ends = unit_hashes(batch, batches)

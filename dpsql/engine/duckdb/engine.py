@@ -32,7 +32,7 @@ from dpsql.engine.duckdb.statement import (
 from dpsql.engine.duckdb.table_view import create_view_sql, words
 from dpsql.engine.engine import CachedTable, IsCached, Snapshot
 from dpsql.engine.fingerprint import fingerprint, identity_reader
-from dpsql.engine.raw import Raw
+from dpsql.engine.raw import Raw, Rows
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sidecar.file import Sidecar, attach_sidecar
 from dpsql.engine.source import UTF_8, Columns, DuckDBSource, SourceTable
@@ -258,10 +258,10 @@ class DuckDBEngine:
         *,
         as_rows: bool,
         limit: ReadLimit | None,
-    ) -> pa.Table:
+    ) -> Rows:
         parsed = self._parsed(sql)
 
-        def rows() -> pa.Table:
+        def rows() -> Rows:
             in_transaction = not parsed.is_proved
             with (
                 causes_logged(),

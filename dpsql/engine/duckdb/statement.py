@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from dpsql.engine.arrow_result import all_rows, integers, limited_rows
 from dpsql.engine.duckdb.failure_cause import causes_logged
-from dpsql.engine.raw import Raw
+from dpsql.engine.raw import Raw, Rows
 from dpsql.engine.read_limit import MoreRowsError, ReadLimit
 from dpsql.errors import Error, ExecutionCancelled, ExecutionFailed, ExecutionStopped, InternalError
 
@@ -72,7 +72,7 @@ def select(
     *,
     as_rows: bool,
     limit: ReadLimit | None,
-) -> pa.Table:
+) -> Rows:
     """The rows of `statement`; raises MoreRowsError if they are more than `limit`."""
     if limit is not None:
         return limited_rows(cursor, statement, parameters, limit)
@@ -93,7 +93,7 @@ def run_and_forget(
     *,
     as_rows: bool,
     limit: ReadLimit | None,
-) -> pa.Table:
+) -> Rows:
     """The rows as they are read here, of a cursor that goes on to others without `tables`."""
     try:
         with causes_logged():
@@ -108,12 +108,12 @@ def run_and_forget(
             cursor.unregister(name)
 
 
-def sealed_rows(read: Callable[[], pa.Table]) -> Raw:
+def sealed_rows(read: Callable[[], Rows]) -> Raw:
     """What `read` returns; whatever fails is `ExecutionFailed`, since DuckDB's reasons have rows.
 
     More than a limit is `TooComplex`.
     """
-    result: pa.Table | None = None
+    result: Rows | None = None
     failed: Error = ExecutionFailed()
     try:
         result = read()

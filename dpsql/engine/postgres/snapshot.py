@@ -26,7 +26,7 @@ from dpsql.engine.postgres.pull import pull
 from dpsql.engine.postgres.push import prepared_tables, pushed_sql, pushed_tables
 from dpsql.engine.postgres.semantics import is_proved
 from dpsql.engine.postgres.sidecar.reading import Stored, sidecar_relations
-from dpsql.engine.raw import Raw
+from dpsql.engine.raw import Raw, Rows
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import PostgresSource, ServerTable
 from dpsql.engine.supported import ServerParameter, ServerSelect
@@ -237,7 +237,7 @@ class ServerSnapshot:
         *,
         as_rows: bool,
         limit: ReadLimit | None,
-    ) -> pa.Table:
+    ) -> Rows:
         return run_and_forget(
             self._cursor, self._parsed(sql), parameters, tables, as_rows=as_rows, limit=limit
         )

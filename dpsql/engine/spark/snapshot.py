@@ -22,7 +22,7 @@ from dpsql.engine.computed_rows import COMPUTED, typed_rows_sql
 from dpsql.engine.digest import Digest
 from dpsql.engine.duckdb.statement import refuse_shadows, run_and_forget, sealed_rows
 from dpsql.engine.needed_columns import needed_columns
-from dpsql.engine.raw import Raw
+from dpsql.engine.raw import Raw, Rows
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.session import SparkServerSession
@@ -210,7 +210,7 @@ class SparkSnapshot:
         *,
         as_rows: bool,
         limit: ReadLimit | None,
-    ) -> pa.Table:
+    ) -> Rows:
         return run_and_forget(
             self._cursor, self._parsed(sql), parameters, tables, as_rows=as_rows, limit=limit
         )

@@ -15,6 +15,7 @@ import pyarrow as pa
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from dpsql.engine.raw import IntegerColumns
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.cell_list import CellList
 from dpsql.plan.bounded_release.engine_query import DomainTable, EngineQuery
@@ -156,6 +157,16 @@ def cells_of(raw: pa.Table, query: EngineQuery) -> Indices:
     cells = np.zeros(raw.num_rows, dtype=np.int64)
     for n, domain in enumerate(query.domains):
         cells = cells * len(domain.cells) + raw.column(f"g{n}").to_numpy()
+    return cells
+
+
+def few_cells_of(raw: IntegerColumns, query: EngineQuery) -> list[int]:
+    """What `cells_of` are, of few rows of one column at least."""
+    cells = [0] * len(next(iter(raw.values())))
+    for n, domain in enumerate(query.domains):
+        pairs = zip(cells, raw[f"g{n}"], strict=True)
+        # No row is without a cell; if one were, there would be too few here for its columns.
+        cells = [cell * len(domain.cells) + own for cell, own in pairs if own is not None]
     return cells
 
 

@@ -29,9 +29,7 @@ def dashboard_table(
     shape = tuple(len(domain.cells) for domain in query.domains)
     estimates = [
         one.release(np.asarray(totals).reshape(shape), randomness).ravel()
-        for one, totals in zip(
-            noise.statistics, all_totals(raw.totals, bounded, query), strict=True
-        )
+        for one, totals in zip(noise.statistics, all_totals(raw.rows, bounded, query), strict=True)
     ]
     keys = every_key(bounded, query)
     order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))

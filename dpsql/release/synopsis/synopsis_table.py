@@ -58,7 +58,7 @@ def synopsis_table(
     ranks = [ascending_cells(domain) for domain in query.domains]
     grids = [
         _sorted(summable(totals).reshape(shape), ranks)
-        for totals in all_totals(raw.totals, bounded, query)
+        for totals in all_totals(raw.rows, bounded, query)
     ]
     rows, unordered = row_index(bounded), unordered_axes(bounded)
     mechanisms = in_statistics_order(bounded, parameters)
