@@ -43,6 +43,10 @@ SMALLEST_TAIL = Fraction(1, 10**300)
 """Tails are rounded up to no less than 10^-500; no caller needs less than this."""
 
 
+_FEW = 12
+"""So few values are looked at one by one, which takes less than a call of NumPy."""
+
+
 def add_noise(values: Sequence[int], noise: Integers) -> list[int]:
     """Return the sums of values and noise, as Python integers of any size."""
     return [value + draw for value, draw in zip(values, noise.tolist(), strict=True)]
@@ -63,6 +67,8 @@ def add_noise_vector(values: Integers, noise: Integers) -> Integers:
 
 
 def _are_small(values: Integers) -> bool:
+    if values.size <= _FEW:
+        return all(-(2**62) < value < 2**62 for value in values.tolist())
     return not values.size or bool(values.min() > -(2**62) and values.max() < 2**62)
 
 

@@ -6,6 +6,7 @@
 | integer_arrays      | columns of integers, in machine words where all fit                   |
 | null_values         | values that become NULL                                               |
 | estimate_vectorized | sums and means of all groups at once                                  |
+| estimate_few        | sums and means of few groups, without NumPy                           |
 | estimate            | a column's value in one group                                         |
 | confidence_interval | how far noise may have moved a value                                  |
 | cross_group_terms   | sums over other groups, as statistics of each group                   |

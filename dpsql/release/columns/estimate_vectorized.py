@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Mean, OfSample
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.columns.arrow import arrow_type
+from dpsql.release.columns.estimate_few import MAX_FEW, few_combined, few_means, few_sums
 from dpsql.release.columns.integer_arrays import (
     OUTSIDE_64_BITS,
     combined,
@@ -42,18 +43,23 @@ def whole_column(
         case LinearEstimator(summands=terms, step=step, minimum=minimum) if (
             minimum is None or step == 1
         ):
-            digits = 10 ** _scale(kind)
-            factor = step * digits
+            factor = step * 10 ** _scale(kind)
+            if _are_few(statistics):
+                return few_sums(few_combined(terms, statistics), minimum, factor, kind)
             sums = combined(terms, statistics, max(1, abs(factor.numerator)))
             if sums is None:
                 return None
             return _numbers(sums if minimum is None else np.maximum(sums, minimum), factor, kind)
         case Mean() if kind == Double():
-            return _mean(estimator, statistics)
+            return (few_means if _are_few(statistics) else _mean)(estimator, statistics)
         case OfSample(estimator=drawn):
             return whole_column(drawn, statistics, kind)
         case _:
             return None
+
+
+def _are_few(statistics: Sequence[Integers]) -> bool:
+    return bool(statistics) and statistics[0].size <= MAX_FEW
 
 
 def _scale(kind: SqlType) -> int:
