@@ -18,6 +18,7 @@ from engine.people import CANARY, COLUMNS, source
 from dpsql.engine.duckdb import catalog
 from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.raw import Rows
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault
 
@@ -230,6 +231,22 @@ def test_a_replaced_file_is_noticed(files: Path, tmp_path: Path, form: str) -> N
         for ask in (lambda: engine.execute("SELECT * FROM people"), engine.fingerprint):
             with pytest.raises(SourceFault, match="has changed"):
                 ask()
+
+
+def test_what_fails_while_a_file_is_replaced_is_a_fault_of_the_source(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = tmp_path / "people.parquet"
+    shutil.copy(files / copied.name, copied)
+
+    def fail(*_: object, **__: object) -> Rows:
+        copied.write_bytes(b"another file")
+        raise duckdb.IOException
+
+    with DuckDBEngine(source(tmp_path, "parquet")) as engine:
+        monkeypatch.setattr(DuckDBEngine, "_run", fail)
+        with pytest.raises(SourceFault, match="has changed"):
+            engine.execute("SELECT * FROM people")
 
 
 def test_how_many_rows_there_are_is_known_unless_all_would_be_read(files: Path) -> None:

@@ -109,11 +109,14 @@ class DuckDBEngine:
         if not self._open:
             raise InterfaceError("the engine is closed")
         refuse_shadows(tables, self._declared)
-        self._refuse_changed_files()
         read = named_tables(tables, sql)
-        raw = sealed_rows(lambda: self._run(sql, parameters, read, as_rows=as_rows, limit=limit))
-        self._refuse_changed_files()
-        return raw
+        try:
+            return sealed_rows(
+                lambda: self._run(sql, parameters, read, as_rows=as_rows, limit=limit)
+            )
+        finally:
+            # Of files that have changed it may have read any, or have failed for that.
+            self._refuse_changed_files()
 
     def caching(self, table: CachedTable, tables: Mapping[str, pa.Table]) -> IsCached:
         """While it is entered, whether `table` can be read; it is filled where there is room."""
