@@ -121,10 +121,12 @@ class _Run(Struct):
             key = release.key
             if key not in stored:
                 self.running = key
-                self.drawn[key] = self.run(release, tables)
+                # Its columns have the names that they have in this statement.
+                tables[release.name] = self.drawn[key] = self.run(release, tables)
                 answer = to_bytes(self.drawn[key])
                 self.running = ""
                 stored[key] = StoredAnswer(key, answer, release.step.measurement.loss)
+                continue
             if key not in self.drawn:
                 self.drawn[key] = from_bytes(stored[key].answer, release.columns)
             tables[release.name] = named(self.drawn[key], release.columns)
