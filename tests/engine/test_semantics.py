@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import duckdb
 import pytest
 
 import dpsql.engine.duckdb.semantics as module
+from dpsql.engine.duckdb.lockdown import configure, lock
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
-from dpsql.engine.duckdb.semantics import OF_GROUPS, OF_ROWS, SemanticsCheck
+from dpsql.engine.duckdb.semantics import OF_GROUPS, OF_LOCKS, OF_ROWS, SemanticsCheck
 from dpsql.errors import OperationalError
 
 
@@ -47,14 +50,61 @@ def test_an_unknown_version_is_refused(monkeypatch: pytest.MonkeyPatch, version:
     ],
 )
 def test_the_claims_notice_other_settings(setting: str, about: str) -> None:
+    postprocessing_engine().close()  # under whose settings they hold from here on
     with duckdb.connect(":memory:") as connection:
-        connection.execute("SET GLOBAL error_on_division_by_zero = false")
-        connection.execute("SET GLOBAL disabled_optimizers = 'common_subexpressions'")
+        configure(connection, own_statistics=True)
         connection.execute(f"SET GLOBAL {setting}")
+        lock(connection, ())
         with pytest.raises(OperationalError, match=about):
             module.check_semantics(connection.cursor())
 
 
 def test_claims_are_named_once() -> None:
-    names = [claim.about for claim in OF_ROWS + OF_GROUPS]
+    names = [claim.about for claim in OF_ROWS + OF_GROUPS + OF_LOCKS]
     assert len(set(names)) == len(names)
+
+
+def test_claims_are_computed_once_under_the_same_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[tuple[str, ...]] = []
+    values = module._values
+
+    def counted(cursor: duckdb.DuckDBPyConnection, expressions: Sequence[str]) -> Sequence[object]:
+        computed.append(tuple(expressions))
+        return values(cursor, expressions)
+
+    monkeypatch.setattr(module, "_held", set())
+    monkeypatch.setattr(module, "_values", counted)
+    for own_statistics, statements in ((True, 3), (True, 1), (False, 3), (True, 1)):
+        computed.clear()
+        with duckdb.connect(":memory:") as connection:
+            configure(connection, own_statistics=own_statistics)
+            lock(connection, ())
+            module.check_semantics(connection.cursor())
+        assert len(computed) == statements
+
+
+@pytest.mark.parametrize(
+    ("settings", "about"),
+    [
+        (["enable_external_access = false"], "nothing can be set"),
+        (["lock_configuration = true"], "nothing outside is read"),
+        (
+            [
+                "temp_directory = 'here'",
+                "enable_external_access = false",
+                "lock_configuration = true",
+            ],
+            "nothing is spilled in clear",
+        ),
+    ],
+)
+def test_what_is_not_locked_is_refused_though_its_claims_are_known(
+    settings: list[str], about: str
+) -> None:
+    postprocessing_engine().close()
+    with duckdb.connect(":memory:") as connection:
+        configure(connection, own_statistics=True)
+        for setting in settings:
+            connection.execute(f"SET GLOBAL {setting}")
+        with pytest.raises(OperationalError, match=about):
+            module.check_semantics(connection.cursor())

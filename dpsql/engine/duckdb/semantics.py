@@ -2,18 +2,22 @@
 
 Stability is proved about SQL with a certain meaning, and that meaning has changed between versions
 (in DuckDB 1.5 `x // 0` is NULL, in 2.0 an error unless a setting says otherwise). So the meaning is
-tested whenever an engine is opened, after the lock and on a cursor, as statements run.
+tested when an engine is opened, after the lock and on a cursor, as statements run: once a process
+for the same settings as the cursor has them, since its DuckDB stays the one that was loaded. What
+an engine may do besides is asked of each.
 """
 
 from __future__ import annotations
 
 import decimal
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
+from dpsql.engine.duckdb.lockdown import SEMANTIC_SETTINGS
 from dpsql.errors import OperationalError
 
 MAJOR: Final = "2"
@@ -34,6 +38,16 @@ _INPUTS: Final = """
 AS inputs(seven, minus_seven, zero, half, odd_half, minus_half, nan, inf, most, letter, nothing,
           minus_zero)
 """
+
+OF_LOCKS: Final = (
+    SemanticsCheck("nothing can be set", "current_setting('lock_configuration')", True),
+    SemanticsCheck("nothing outside is read", "current_setting('enable_external_access')", False),
+    SemanticsCheck(
+        "nothing is spilled in clear",
+        "current_setting('temp_directory') = '' OR current_setting('temp_file_encryption')",
+        True,
+    ),
+)
 
 OF_ROWS: Final = (
     SemanticsCheck("integers divide to a double", "seven / 2", 3.5),
@@ -81,13 +95,6 @@ OF_ROWS: Final = (
         "a shift drops lower places", "bit_count((CAST('5' AS INT128) << 124) >> (seven + 118))", 1
     ),
     SemanticsCheck("hash is 64 bits", "typeof(hash(letter))", "UBIGINT"),
-    SemanticsCheck("nothing can be set", "current_setting('lock_configuration')", True),
-    SemanticsCheck("nothing outside is read", "current_setting('enable_external_access')", False),
-    SemanticsCheck(
-        "nothing is spilled in clear",
-        "current_setting('temp_directory') = '' OR current_setting('temp_file_encryption')",
-        True,
-    ),
 )
 
 OF_GROUPS: Final = (
@@ -103,6 +110,11 @@ OF_GROUPS: Final = (
 _WIDE = "SELECT sum(n) AS total FROM (VALUES (9223372036854775807), (9223372036854775807)) AS t(n)"
 _WIDE_TOTAL: Final = decimal.Decimal(2 * (2**63 - 1))
 
+_SETTINGS: Final = tuple(f"current_setting('{name}')" for name in SEMANTIC_SETTINGS)
+
+_held: Final[set[tuple[object, ...]]] = set()
+"""Values of `_SETTINGS` with the claims that were seen to hold under them in this process."""
+
 
 def check_semantics(cursor: duckdb.DuckDBPyConnection) -> None:
     """Raises OperationalError unless every claim holds on this cursor, and the version is known."""
@@ -115,24 +127,39 @@ def check_semantics(cursor: duckdb.DuckDBPyConnection) -> None:
 
 def _first_false_claim(cursor: duckdb.DuckDBPyConnection) -> str | None:
     try:
+        locks = [claim.expression for claim in OF_LOCKS]
+        values = _values(cursor, [*locks, *_SETTINGS])
+        if (about := _false_claim(OF_LOCKS, values[: len(locks)])) is not None:
+            return about
+        claimed = *values[len(locks) :], OF_ROWS, OF_GROUPS
+        if claimed in _held:
+            return None
         for claims in (OF_ROWS, OF_GROUPS):
-            for claim, value in zip(claims, _values(cursor, claims), strict=True):
-                if value != claim.expected or type(value) is not type(claim.expected):
-                    return claim.about
+            values = _values(cursor, [claim.expression for claim in claims])
+            if (about := _false_claim(claims, values)) is not None:
+                return about
         total = cursor.sql(_WIDE).to_arrow_table()["total"]
     except duckdb.Error:
         return "every expression of the test is known and total"
     if total.type != pa.decimal128(38, 0) or total[0].as_py() != _WIDE_TOTAL:
         return "a HUGEINT sum comes out exactly through Arrow"
+    _held.add(claimed)
     return None
 
 
-def _values(cursor: duckdb.DuckDBPyConnection, claims: tuple[SemanticsCheck, ...]) -> list[object]:
-    items = ", ".join(f"{claim.expression} AS c{index}" for index, claim in enumerate(claims))
+def _false_claim(claims: Sequence[SemanticsCheck], values: Sequence[object]) -> str | None:
+    for claim, value in zip(claims, values, strict=True):
+        if value != claim.expected or type(value) is not type(claim.expected):
+            return claim.about
+    return None
+
+
+def _values(cursor: duckdb.DuckDBPyConnection, expressions: Sequence[str]) -> Sequence[object]:
+    items = ", ".join(f"{expression} AS c{index}" for index, expression in enumerate(expressions))
     # The text is made of the constants above alone.
     # `execute` binds it once, `sql` twice.
     [row] = cursor.execute(f"SELECT {items} FROM {_INPUTS}").fetchall()  # noqa: S608
-    return list(row)
+    return tuple(row)
 
 
 def _refused(why: str) -> OperationalError:
