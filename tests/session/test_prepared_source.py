@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 from differential.statement import FIXTURES, tpch, written
 from differential.test_tpch import ANSWERED
@@ -240,23 +241,29 @@ def test_rows_stand_in_the_order_of_their_units_those_over_a_limit_last(ready: S
 def test_a_long_table_is_made_in_parts_of_its_units(
     schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def rows() -> list[tuple[object, ...]]:
+    def rows() -> tuple[list[pa.Table], list[pa.Table]]:
+        """Rows as they stand, of the table and of its units, and the same rows in one order."""
         with open_engine(engine_source(schema)) as engine:
             prepare_source(schema, engine, steps.append, ReplayedRandomness(SALT))
+        tables = "lineitem", f"{UNIT_SCHEMA}.lineitem"
         with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
-            of_units = connection.sql(f"FROM {UNIT_SCHEMA}.lineitem").fetchall()
-            return [*connection.sql("FROM lineitem").fetchall(), *of_units]
+            stand = [connection.sql(f"FROM {name}").to_arrow_table() for name in tables]
+            ordered = [
+                connection.sql(f"FROM {name} ORDER BY ALL").to_arrow_table() for name in tables
+            ]
+            return stand, ordered
 
     steps: list[str] = []
-    at_once = rows()
-    monkeypatch.setattr("dpsql.engine.sidecar.row_parts._AT_ONCE", -(-len(at_once) // 3))
+    at_once, at_once_ordered = rows()
+    long = sum(table.num_rows for table in at_once)
+    monkeypatch.setattr("dpsql.engine.sidecar.row_parts._AT_ONCE", -(-long // 3))
     for read_again in (3, 2):  # of three parts, rows wait in files
         monkeypatch.setattr("dpsql.engine.sidecar.row_parts._READ_AGAIN", read_again)
         steps.clear()
-        in_parts = rows()
+        in_parts, in_parts_ordered = rows()
         assert "counting and sorting the rows of lineitem, part 3 of 3" in steps
         assert in_parts != at_once
-        assert sorted(in_parts) == sorted(at_once)
+        assert in_parts_ordered == at_once_ordered
 
 
 @pytest.mark.parametrize(
