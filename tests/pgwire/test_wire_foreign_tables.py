@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pgwire.matrix.two_servers import Servers, both
+from pgwire.shop import Served
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -49,6 +50,7 @@ def foreign(servers: Servers) -> Iterator[Any]:
         "SELECT name FROM {}.regions WHERE region_id > 1 AND name LIKE 'r%' ORDER BY 1 LIMIT 2",
         "SELECT g, (SELECT name FROM {}.regions WHERE region_id = g) FROM generate_series(1, 3) g",
         "SELECT id FROM {}.t WHERE day = '2024-01-02' OR f < 1.0 OR d = 1.01 OR b ORDER BY 1",
+        "SELECT id, name FROM {0}.t JOIN {0}.regions ON id = region_id AND day > '2024-01-01'",
     ],
 )
 def test_public_rows_are_those_of_postgresql(foreign: Any, sql: str) -> None:
@@ -64,6 +66,26 @@ def test_a_prepared_statement_has_parameters_of_its_cursor(foreign: Any) -> None
     )
     told = [foreign.execute(f"EXECUTE named({n})").fetchall() for n in (2, 3)]
     assert told == [[("region 2",)], [("region 3",)]]
+
+
+JOINED = "(orders r1 INNER JOIN customers r2 ON (((r1.customer_id = r2.id)){}))"
+SINCE = "((r1.ts >= '2023-03-01 00:00:00'))"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        JOINED.format(f" AND {SINCE}"),
+        f"({JOINED.format('')} LEFT JOIN regions r3 ON (r3.region_id = 1)) WHERE {SINCE}",
+    ],
+)
+def test_constants_have_types_of_columns_of_a_join_in_parentheses(
+    server: Served, source: str
+) -> None:
+    """postgres_fdw writes joins so, and moments and days as texts."""
+    sql = f"SELECT r1.status, count(*) FROM {source} GROUP BY 1"
+    with psycopg.connect(server.dsn) as connection:
+        assert {status for status, _ in connection.execute(sql)} >= {"new", "paid", "shipped"}
 
 
 def test_groups_of_units_are_pushed_down_and_their_rows_are_refused(foreign: Any) -> None:

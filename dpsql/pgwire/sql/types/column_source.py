@@ -181,11 +181,22 @@ class Sources:
 
 def _from(select: exp.Select) -> Iterator[exp.Expr]:
     clause = select.args.get("from_")
-    waiting = [clause.this] if clause is not None else []
-    waiting += [join.this for join in select.args.get("joins") or []]
-    for source in waiting:
-        yield source
-        yield from (join.this for join in source.args.get("joins") or [])
+    if clause is not None:
+        yield from _joined(clause.this)
+    for join in select.args.get("joins") or []:
+        yield from _joined(join.this)
+
+
+def _joined(source: exp.Expr) -> Iterator[exp.Expr]:
+    """`source`, or those of a join in parentheses without an alias; then what is joined to it."""
+    is_join = (
+        isinstance(source, exp.Subquery)
+        and not source.alias
+        and not isinstance(source.this, (exp.Select, exp.SetOperation))
+    )
+    yield from _joined(source.this) if is_join else (source,)
+    for join in source.args.get("joins") or []:
+        yield from _joined(join.this)
 
 
 def _around(node: exp.Expr) -> Iterator[exp.Expr]:
