@@ -138,6 +138,24 @@ def test_places_in_lists_are_counted_from_one_and_in_vectors_from_zero(
     assert set(catalogue_rows(reader, sql)) == {(True, True, "a", True)}
 
 
+def test_letters_of_names_are_counted_from_zero(reader: Reader) -> None:
+    """pg_dump took arrays, whose names begin with _, for types that it has to create."""
+    sql = "SELECT typname[0], typname[n] FROM pg_type, generate_series(1, 1) AS g(n)"
+    assert catalogue_rows(reader, f"{sql} WHERE typname = 'int4'") == [("i", "n")]
+
+
+def test_an_element_is_removed_from_a_list(reader: Reader) -> None:
+    sql = "SELECT array_to_string(array_remove(ARRAY['a', 'b', 'a'], 'a'), ',') FROM pg_am LIMIT 1"
+    assert catalogue_rows(reader, sql) == [("b",)]
+
+
+def test_rows_set_nothing(reader: Reader) -> None:
+    sql = "SELECT set_config(name, 'x', false) FROM pg_settings WHERE name ="
+    assert not catalogue_rows(reader, f"{sql} 'restrict_nonsystem_relation_kind'")
+    with pytest.raises(Refused):
+        catalogue_rows(reader, f"{sql} 'TimeZone'")
+
+
 @pytest.mark.parametrize(
     ("sql", "error"),
     [

@@ -35,6 +35,9 @@ def test_a_statement_is_prepared_and_executed(connection: Any) -> None:
     assert rows(connection, "EXECUTE named (2, 'region 4')") == [("region 2",), ("region 4",)]
     assert rows(connection, "EXECUTE named (-1::int, NULL)") == []
     connection.execute("DEALLOCATE named")
+    connection.execute(prepare.replace("int, text", "pg_catalog.int4, pg_catalog.text"))
+    assert rows(connection, "EXECUTE named (2, 'region 4')") == [("region 2",), ("region 4",)]
+    connection.execute("DEALLOCATE named")
     psycopg = pytest.importorskip("psycopg")
     with pytest.raises(psycopg.errors.InvalidSqlStatementName):
         connection.execute("EXECUTE named (1, '')")

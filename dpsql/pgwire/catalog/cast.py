@@ -21,6 +21,7 @@ NAMES: Final = {"to_regclass": "dpsql_class", "to_regtype": "dpsql_type"}
 """The function that names what has an OID, by the function that gives the OID."""
 _LENGTH: Final = re.compile(r"(?:varchar|char|bpchar)\(\d+\)")
 _VECTORS: Final = frozenset({"indkey", "indoption", "indclass", "indcollation", "proargtypes"})
+_OF_TYPE_NAME: Final = frozenset({"attname", "conname", "nspname", "proname", "relname", "typname"})
 
 
 def cast(node: exp.Cast) -> exp.Expr:  # noqa: PLR0911 - one arm for each type
@@ -162,6 +163,12 @@ def _makes_text(node: exp.Expr) -> bool:
 def is_vector(node: exp.Expr) -> bool:
     """Whether `node` is a column of an int2vector or oidvector, which count from 0."""
     return isinstance(node, exp.Column) and node.name.lower().removeprefix("i_") in _VECTORS
+
+
+def counts_from_zero(node: exp.Expr) -> bool:
+    """Whether subscripts of `node` count from 0: a vector's, and those of a name's letters."""
+    is_name = isinstance(node, exp.Column) and node.name.lower() in _OF_TYPE_NAME
+    return is_name or is_vector(node)
 
 
 def _number(inner: exp.Expr) -> exp.Expr:

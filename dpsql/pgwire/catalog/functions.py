@@ -46,13 +46,12 @@ pg_cancel_backend(_a) pg_terminate_backend(_a)
 _NULL_TEXT: Final = """
 pg_get_expr(_a,_b) pg_get_expr(_a,_b,_c) pg_get_serial_sequence(_a,_b)
 pg_get_function_arg_default(_a,_b) pg_get_functiondef(_a) pg_get_triggerdef(_a)
-pg_get_function_sqlbody(_a)
+pg_get_function_sqlbody(_a) pg_column_compression(_a)
 pg_get_triggerdef(_a,_b) pg_get_viewdef(_a) pg_get_viewdef(_a,_b) pg_get_statisticsobjdef(_a)
 pg_get_statisticsobjdef_columns(_a) pg_get_statisticsobjdef_expressions(_a)
 pg_get_partkeydef(_a) pg_get_partition_constraintdef(_a) pg_get_ruledef(_a) pg_get_ruledef(_a,_b)
 pg_tablespace_location(_a) shobj_description(_a,_b)
 inet_server_addr() inet_client_addr() pg_stat_get_last_analyze_time(_a) acldefault(_a,_b)
-pg_column_compression(_a)
 """
 _ZERO: Final = """
 pg_my_temp_schema() pg_table_size(_a) pg_relation_size(_a) pg_relation_size(_a,_b)
@@ -71,6 +70,7 @@ array_lower(_a, _b) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
 array_upper(_a, _b) := CASE WHEN len(_a) > 0 THEN CAST(len(_a) AS INTEGER) ELSE NULL END
 array_ndims(_a) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
 set_config(_a, _b, _c) := _b
+dpsql_set_of_row(_a) := error('rows set nothing: ' || _a)
 pg_index_column_has_property(_a, _b, _c) := _c IN ('asc', 'nulls_last', 'orderable', 'returnable')
 pg_sleep(_a) := ''
 pg_advisory_unlock_all() := ''

@@ -19,7 +19,7 @@ from dpsql.pgwire.catalog.calls.function_calls import (
     select_values,
     zipped,
 )
-from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, is_vector
+from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, counts_from_zero
 from dpsql.pgwire.catalog.named_relations import order_by_oids, relation, select_table_oids
 from dpsql.pgwire.catalog.parameter_value import DeclaredValue, duckdb_constant
 from dpsql.pgwire.catalog.procedures import compared, is_procedure, mark_aliases, name_of
@@ -115,7 +115,7 @@ def _node(
             sign = node.args["operator"].lower().rpartition(".")[2].strip()
             return _operation(sign, node.this, node.expression) or node
         case exp.Bracket():
-            first = 0 if is_vector(node.this) else 1
+            first = 0 if counts_from_zero(node.this) else 1
             indexes = [_subscript(index, first) for index in node.expressions]
             return exp.Bracket(this=node.this, expressions=indexes, offset=1)
         case exp.DPipe() | exp.Concat() | exp.ConcatWs():

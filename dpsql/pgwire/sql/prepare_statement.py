@@ -54,7 +54,8 @@ def _parenthesized(tokens: list[Word]) -> tuple[list[list[Word]], list[Word]]:
 
 def _type(part: list[Word]) -> str:
     length = next((n for n, word in enumerate(part) if word.text == "("), len(part))
-    return " ".join(word.folded for word in part[:length])
+    named = [word.folded for word in part[:length]]
+    return " ".join(named[2:] if named[:2] == ["pg_catalog", "."] else named)
 
 
 def _constant(part: list[Word]) -> str | None:

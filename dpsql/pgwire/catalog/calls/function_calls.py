@@ -21,6 +21,7 @@ from dpsql.pgwire.sql.column_labels import label
 FUNCTIONS: Final = (
     exp.Format,
     exp.ArrayPosition,
+    exp.ArrayRemove,
     exp.ArraySize,
     *NODES,
     exp.Substring,
@@ -64,6 +65,8 @@ def rewritten_call(node: exp.Anonymous, caller: Caller) -> exp.Expr:
             return exp.Literal.string("public")
         case "pg_backend_pid":
             return exp.Literal.number(caller.process)
+        case "set_config" if len(arguments) == 3 and not arguments[0].is_string:
+            return call("dpsql_set_of_row", arguments[0])
         case "set_config" if len(arguments) == 3 and _changes_zone(arguments):
             raise Refused(
                 "sessions are in UTC, and set_config() can't change that",
@@ -90,10 +93,9 @@ def rewritten_call(node: exp.Anonymous, caller: Caller) -> exp.Expr:
 
 
 def _changes_zone(arguments: list[exp.Expr]) -> bool:
-    """Whether set_config() has the name of the time zone, or none that is known, and not UTC."""
+    """Whether set_config() has the name of the time zone, and not UTC."""
     name, value = arguments[:2]
-    is_other = not name.is_string or name.name.lower() == "timezone"
-    return is_other and not (value.is_string and is_utc(value.name))
+    return name.name.lower() == "timezone" and not (value.is_string and is_utc(value.name))
 
 
 def rewritten_function(node: exp.Expr) -> exp.Expr:
@@ -106,6 +108,8 @@ def rewritten_function(node: exp.Expr) -> exp.Expr:
             if not is_vector(node.this):
                 return position
             return exp.paren(exp.Sub(this=position, expression=exp.Literal.number(1)))
+        case exp.ArrayRemove():
+            return call("array_remove", node.this, node.expression)
         case exp.ArraySize():
             return exp.Nullif(this=node.copy(), expression=exp.Literal.number(0))
         case exp.Substring():
