@@ -36,7 +36,6 @@ import duckdb
 from dpsql.bind import statement
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.storage import sqlite
 from dpsql.ledger.storage.sync_queue import sync_file
 from dpsql.release import job
 from dpsql.session import session
@@ -238,14 +237,12 @@ def _no_disk(session: Session) -> Iterator[None]:
     """Nothing that `session` commits or anchors in here waits for the disk."""
     database = session._context.ledger.open()._chain.database
     assert isinstance(database.path, Path)
-    # `_WAITING` is what a commit that doesn't wait sets again at its end.
-    with (
-        mock.patch.object(os, "fsync", return_value=None),
-        mock.patch.object(sqlite, "_WAITING", "OFF"),
-    ):
+    # It stays so, since no commit of a query waits: each leaves the setting as it is.
+    ((before,),) = database.run("PRAGMA synchronous")
+    with mock.patch.object(os, "fsync", return_value=None):
         database.run("PRAGMA synchronous = OFF")
         yield
-    database.run(f"PRAGMA synchronous = {sqlite._WAITING}")
+    database.run(f"PRAGMA synchronous = {before}")
     # Else whoever is next waits for this, too.
     sync_file(database.path.with_name(database.path.name + "-wal"))
 

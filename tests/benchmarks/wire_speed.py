@@ -189,7 +189,8 @@ def syncs_of_a_query(folder: Path) -> int:
         database, real = session._context.ledger.open()._chain.database, os.fsync
         assert isinstance(database, Database)
         connection, synced = database._db, 0
-        changes, waits = connection.total_changes, True
+        changes = connection.total_changes
+        waits = database.run("PRAGMA synchronous") == [(2,)]
 
         def counted(file: int) -> None:
             nonlocal synced

@@ -269,16 +269,17 @@ def test_a_group_that_is_killed_loses_no_charge(
         assert ledger.charge(charge("life goes on")).fresh
 
 
-def test_a_commit_that_doesnt_wait_is_the_exception(file_place: Place) -> None:
+def test_a_commit_waits_whatever_was_before_it(file_place: Place) -> None:
     with file_place.open() as ledger:
         database = ledger._chain.database
         assert isinstance(database, Database)
-        with database.writing(waits=False):
-            assert database.run("PRAGMA synchronous") == [(1,)]
-        assert database.run("PRAGMA synchronous") == [(2,)]
+        for waits in (False, False, True, True, False, True):
+            with database.writing(waits=waits):
+                assert database.run("PRAGMA synchronous") == [(2 if waits else 1,)]
         with pytest.raises(ZeroDivisionError), database.writing(waits=False):
             raise ZeroDivisionError
-        assert database.run("PRAGMA synchronous") == [(2,)]
+        with database.writing():
+            assert database.run("PRAGMA synchronous") == [(2,)]
 
 
 def test_each_charge_of_an_opening_has_room_of_its_own(

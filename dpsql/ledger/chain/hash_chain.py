@@ -124,7 +124,7 @@ class Chain:
         `use` is held for the lines alone: other threads needn't wait for the disk.
         """
         self.database.sync()
-        with use, self.database.writing():
+        with use, self.database.writing(waits=False):  # of the ledger, nothing is written
             tail, links = self._confirmed(last)
             if links:
                 self.anchor.append(tail, b"".join([line(*link) for link in links]))

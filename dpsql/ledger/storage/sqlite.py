@@ -19,8 +19,8 @@ from dpsql.ledger.storage.sync_queue import sync_file
 
 PATIENCE_SECONDS = 30.0
 
-_WAITING = "FULL"
-"""How SQLite writes what has to be on a disk: each commit syncs the log."""
+_WAITING, _HASTY = "FULL", "NORMAL"
+"""How SQLite writes what has to be on a disk, where each commit syncs the log, and what hasn't."""
 
 _APPLICATION = 0x64707371
 _FORMAT = 3
@@ -108,6 +108,7 @@ class Database:
     def __init__(self, path: Path, *, reads: bool = False) -> None:
         """`reads`: nothing is written into the file, nor beside it in a read-only folder."""
         self.path = path
+        self._waits = True
         with translated_errors(path):
             self._file = _identity(path)
             self._db = sqlite3.connect(
@@ -153,16 +154,11 @@ class Database:
         Unless it `waits`, it outlives the process, and the machine only once a later one is
         durable: the log is synced as a whole, and what isn't whole at its end is cut off.
         """
-        return self._transaction("IMMEDIATE") if waits else self._hasty()
-
-    @contextmanager
-    def _hasty(self) -> Iterator[None]:
-        try:
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            with self._transaction("IMMEDIATE"):
-                yield
-        finally:
-            self._db.execute(f"PRAGMA synchronous = {_WAITING}")
+        if waits != self._waits:  # to set it takes as long as to read a row
+            self._waits = False  # if this is interrupted, whoever waits sets it again
+            self._db.execute(f"PRAGMA synchronous = {_WAITING if waits else _HASTY}")
+            self._waits = waits
+        return self._transaction("IMMEDIATE")
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
