@@ -14,6 +14,7 @@ import dpsql.pgwire
 CALLS = (
     "part_by_pattern('abc', 'a(.)')",
     "dpsql_class(1)",
+    "dpsql_set_of_row(1)",
     "dpsql_json(1)",
     "dpsql_json_key(1)",
     "dpsql_type(1)",
