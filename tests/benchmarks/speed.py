@@ -40,7 +40,7 @@ from benchmarks.shapes import queries
 from engine.relay import Relay
 
 from dpsql.audit.databases.database_batch import NO_TABLES
-from dpsql.engine.engine import Engine, LooksForRows
+from dpsql.engine.engine import Engine
 from dpsql.engine.opening import open_engine
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
@@ -233,10 +233,6 @@ class _Clock(Relay):
         found = super().execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
         self.seconds += self._clock() - start
         return found
-
-    def has_rows_for_planning(self, sql: str) -> bool:
-        """It is looked up once for all statements, and isn't counted."""
-        return not isinstance(self.engine, LooksForRows) or self.engine.has_rows_for_planning(sql)
 
 
 def engine_seconds(

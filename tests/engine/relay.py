@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 import pyarrow as pa
 
 from dpsql.audit.databases.database_batch import NO_TABLES
-from dpsql.engine.engine import Engine, Snapshot
+from dpsql.engine.engine import Engine, LooksForRows, Snapshot
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.supported import Supported
@@ -39,6 +39,10 @@ class Relay:
 
     def row_count_for_planning(self, table: str) -> int:
         return self.engine.row_count_for_planning(table)
+
+    def has_rows_for_planning(self, sql: str) -> bool:
+        """True of an engine that doesn't look: then it runs what holds for any rows."""
+        return not isinstance(self.engine, LooksForRows) or self.engine.has_rows_for_planning(sql)
 
     @property
     def supports(self) -> Supported | None:

@@ -13,8 +13,8 @@ from privacy.seeded import ReplayedRandomness, SeededRandomness
 
 from dpsql.privacy.mechanisms.noise.distribution import NoiseDistribution
 from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
-from dpsql.privacy.mechanisms.noise.sampler import _FEW, Sampler
-from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import HIGH_BITS, few_positions
+from dpsql.privacy.mechanisms.noise.sampler import Sampler
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import FEW, HIGH_BITS, few_positions
 
 SCALES = tuple(
     map(Fraction, ("1/40", "1/3", "7/5", "16.5", "40", "1000", "123456789", "1e12", "3e16"))
@@ -41,13 +41,13 @@ def alike(one: np.ndarray, other: np.ndarray) -> bool:
 def test_seeded_draws_are_those_of_vectors(sampler: Sampler) -> None:
     assert sampler.cells.shift <= HIGH_BITS
     for turn in range(400):
-        size = turn % (_FEW + 2)
+        size = turn % (FEW + 2)
         few, whole = SeededRandomness(f"few {turn}"), SeededRandomness(f"few {turn}")
         assert alike(sampler._few(size, few), sampler._batch(size, whole)), (size, turn)
         assert few.bytes(8) == whole.bytes(8)
 
 
-@given(script=BYTES, number=st.integers(0, len(SAMPLERS) - 1), size=st.integers(0, _FEW))
+@given(script=BYTES, number=st.integers(0, len(SAMPLERS) - 1), size=st.integers(0, FEW))
 @settings(max_examples=1_000)
 def test_whatever_the_bits_are_as_many_are_read_and_mean_the_same(
     script: bytes, number: int, size: int
@@ -77,7 +77,7 @@ def test_outcomes_are_those_of_vectors(cuts: list[int], script: bytes, count: in
     assert few.read == whole.read
 
 
-@pytest.mark.parametrize(("size", "expected"), [(1, "_few"), (_FEW, "_few"), (_FEW + 1, "_batch")])
+@pytest.mark.parametrize(("size", "expected"), [(1, "_few"), (FEW, "_few"), (FEW + 1, "_batch")])
 def test_few_are_drawn_one_by_one(
     size: int, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import FEW, Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 
 
@@ -43,10 +43,6 @@ SMALLEST_TAIL = Fraction(1, 10**300)
 """Tails are rounded up to no less than 10^-500; no caller needs less than this."""
 
 
-_FEW = 12
-"""So few values are looked at one by one, which takes less than a call of NumPy."""
-
-
 def add_noise(values: Sequence[int], noise: Integers) -> list[int]:
     """Return the sums of values and noise, as Python integers of any size."""
     return [value + draw for value, draw in zip(values, noise.tolist(), strict=True)]
@@ -67,7 +63,7 @@ def add_noise_vector(values: Integers, noise: Integers) -> Integers:
 
 
 def _are_small(values: Integers) -> bool:
-    if values.size <= _FEW:
+    if values.size <= FEW:
         return all(-(2**62) < value < 2**62 for value in values.tolist())
     return not values.size or bool(values.min() > -(2**62) and values.max() < 2**62)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +17,6 @@ from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.release.columns.integer_arrays import OUTSIDE_64_BITS, decimals
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
-
-MAX_FEW: Final = 12
 
 
 def few_combined(terms: Sequence[tuple[int, int]], vectors: Sequence[Integers]) -> list[int]:

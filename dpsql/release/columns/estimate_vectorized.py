@@ -15,9 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Mean, OfSample
-from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import FEW, Integers
 from dpsql.release.columns.arrow import arrow_type
-from dpsql.release.columns.estimate_few import MAX_FEW, few_combined, few_means, few_sums
+from dpsql.release.columns.estimate_few import few_combined, few_means, few_sums
 from dpsql.release.columns.integer_arrays import (
     OUTSIDE_64_BITS,
     combined,
@@ -59,7 +59,7 @@ def whole_column(
 
 
 def _are_few(statistics: Sequence[Integers]) -> bool:
-    return bool(statistics) and statistics[0].size <= MAX_FEW
+    return bool(statistics) and statistics[0].size <= FEW
 
 
 def _scale(kind: SqlType) -> int:

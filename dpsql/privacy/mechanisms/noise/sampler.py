@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpsql.privacy.mechanisms.noise.distribution import Cells, NoiseDistribution, cut_points
 from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import (
+    FEW,
     HIGH_BITS,
     Integers,
     LowBits,
@@ -34,9 +35,6 @@ from dpsql.privacy.mechanisms.selection.bernoulli_exp import (
 )
 
 _BATCH = 2**15  # what stays in a core's cache while it is worked on
-
-_FEW = 12
-"""So many draws and fewer are made one by one, of the same bits as by vectors."""
 
 
 def discrete_laplace(scale: Fraction, size: int, randomness: Randomness) -> Integers:
@@ -135,7 +133,8 @@ class Sampler(Struct, frozen=True, eq=False):
 
     def sample(self, size: int, randomness: Randomness) -> Integers:
         """Return `size` independent draws."""
-        is_few = size <= _FEW and self.cells.shift <= HIGH_BITS
+        # One by one, they are made of the same bits as by vectors.
+        is_few = size <= FEW and self.cells.shift <= HIGH_BITS
         batch = self._few if is_few else self._batch
         return drawn_in_batches(batch, self.cells.shift, size, randomness)
 

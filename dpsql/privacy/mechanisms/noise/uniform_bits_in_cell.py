@@ -13,6 +13,9 @@ from dpsql.privacy.mechanisms.randomness import Randomness, few_words, words
 Integers = NDArray[Any]
 """An array of int64 or, for Python integers, of object."""
 
+FEW = 12
+"""So few integers are computed one by one: after an engine's run a call of NumPy takes as long."""
+
 HIGH_BITS = 50
 """The highest bits of a position, which are drawn as one int64."""
 
