@@ -144,8 +144,9 @@ def _ordered(
     kinds: dict[str, tuple[Callable[[str], str], ...]] = {}
     kinds |= dict.fromkeys(contents.group_count_columns, COUNT_KINDS)
     kinds |= dict.fromkeys(months, MONTH_KINDS)
-    for c, names in kinds.items():
-        for name_of, of_rows in zip(names, counts.pop(c).of_rows(moved, len(names)), strict=True):
+    split = side_by_side(lambda c: counts.pop(c).of_rows(moved, len(kinds[c])), tuple(kinds))
+    for (c, names), each in zip(kinds.items(), split, strict=True):
+        for name_of, of_rows in zip(names, each, strict=True):
             ordered[name_of(c)] = pa.array(of_rows)
     return pa.table(ordered), digests
 
