@@ -6,6 +6,7 @@
 | backend          | what a ledger needs of the database that holds it; a server's name       |
 | sqlite           | the SQLite file: its tables and transactions, and whether it is a ledger |
 | postgres         | the same tables in PostgreSQL, for several servers                       |
+| postgres_tables  | these tables as PostgreSQL has them                                      |
 | queries          | the SQL that reads and writes the tables, with checked types             |
 | backup           | a copy of a live ledger                                                  |
 | process_lock     | a lock by which others see whether an opening's process still runs       |

@@ -51,12 +51,10 @@ class ProcessLock(Protocol):
 class Backend(Protocol):
     """One connection to a ledger's tables; `run` belongs inside `writing` or `reading`.
 
-    `is_shared`: several servers use it, and each has an anchor of its own. `commit_lost`: the
-    server ended the connection, and didn't say whether what was committed last holds.
+    `is_shared`: several servers use it, and each has an anchor of its own.
     """
 
     is_shared: bool
-    commit_lost: bool
 
     @property
     def path(self) -> LedgerLocation:
@@ -65,6 +63,10 @@ class Backend(Protocol):
     @property
     def lost(self) -> bool:
         """Whether a server has ended the connection."""
+
+    @property
+    def commit_lost(self) -> bool:
+        """Whether a server ended it without a word on whether what was committed last holds."""
 
     def close(self) -> None:
         """Closes the connection."""

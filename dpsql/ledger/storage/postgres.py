@@ -18,87 +18,13 @@ from msgspec import Struct
 
 from dpsql.errors import LedgerFault
 from dpsql.installed_extra import install_extra
-from dpsql.ledger.amount import DIGITS
 from dpsql.ledger.fault import REPORT, RESTORE, fault, full, other_format
 from dpsql.ledger.storage.backend import Server
+from dpsql.ledger.storage.postgres_tables import FAILED, FORMAT, NAMED, TABLES
 from dpsql.ledger.storage.sqlite import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     import psycopg
-
-_FORMAT = 3
-
-_NAMED = """
-CREATE TABLE named (
-  analyst text, name text,
-  entry bigint NOT NULL REFERENCES entry (seq),
-  about text NOT NULL,
-  bytes bytea NOT NULL,
-  PRIMARY KEY (analyst, name)
-);
-"""
-
-_FAILED = """
-CREATE TABLE failed (
-  key text, entry bigint REFERENCES entry (seq),
-  PRIMARY KEY (key, entry)
-);
-"""
-
-# Text of one width compares as numbers do; NULL is no cap, and a CHECK that is NULL holds.
-_TABLES = f"""
-CREATE TABLE format (version bigint NOT NULL);
-CREATE TABLE entry (
-  seq bigint PRIMARY KEY CHECK (seq > 0),
-  hash text NOT NULL CHECK (length(hash) = 64),
-  body text NOT NULL
-);
-CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS
-  'BEGIN RAISE EXCEPTION ''the ledger is append-only''; END';
-CREATE TRIGGER entry_change BEFORE UPDATE OR DELETE OR TRUNCATE ON entry
-  EXECUTE FUNCTION append_only();
-CREATE TABLE in_force (
-  terms bigint NOT NULL REFERENCES entry (seq),
-  summed bigint REFERENCES entry (seq)
-);
-CREATE TABLE account (
-  analyst text PRIMARY KEY,
-  spent text COLLATE "C" NOT NULL CHECK (length(spent) = {DIGITS}),
-  cap text COLLATE "C" CHECK (length(cap) = {DIGITS}),
-  delta text COLLATE "C" NOT NULL CHECK (length(delta) = {DIGITS}),
-  delta_cap text COLLATE "C" CHECK (length(delta_cap) = {DIGITS}),
-  CHECK (spent <= cap),
-  CHECK (delta <= delta_cap)
-);
-CREATE TABLE request (
-  id text PRIMARY KEY,
-  charged bigint NOT NULL UNIQUE REFERENCES entry (seq),
-  settled bigint UNIQUE REFERENCES entry (seq),
-  owner text NOT NULL
-);
-CREATE INDEX request_open ON request (charged) WHERE settled IS NULL;
-CREATE TABLE kept (
-  key text PRIMARY KEY,
-  released bigint NOT NULL REFERENCES entry (seq)
-);
-CREATE TABLE seen (
-  key text NOT NULL REFERENCES kept (key),
-  analyst text NOT NULL,
-  entry bigint NOT NULL REFERENCES entry (seq),
-  PRIMARY KEY (key, analyst)
-);
-CREATE TABLE refusal (
-  analyst text, sqlstate text, query text,
-  message text NOT NULL,
-  times bigint NOT NULL,
-  last text NOT NULL,
-  PRIMARY KEY (analyst, sqlstate, query)
-);
-CREATE TABLE answer (
-  hash text PRIMARY KEY CHECK (length(hash) = 64),
-  bytes bytea NOT NULL
-);
-{_NAMED}{_FAILED}"""
 
 
 class HeldLock(Struct, frozen=True):
@@ -114,17 +40,23 @@ class PostgresDatabase:
     """One connection to the ledger's schema on a server; `run` belongs inside a transaction."""
 
     is_shared = True
-    commit_lost = False
 
     def __init__(self, server: Server, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         self.path = server
         self._db = connection
+        self._commits = False
+        """COMMIT was sent after the last BEGIN."""
         self._lock = _number(f"ledger {server.schema}")
 
     @property
     def lost(self) -> bool:
         """Whether a statement has failed because the server ended the connection, or restarted."""
         return self._db.closed
+
+    @property
+    def commit_lost(self) -> bool:
+        """Whether the connection ended with the last COMMIT, so that it may hold or not."""
+        return self._commits and self._db.closed
 
     def close(self) -> None:
         """Closes the connection, which releases the process lock."""
@@ -152,16 +84,15 @@ class PostgresDatabase:
     @contextmanager
     def _transaction(self, mode: str) -> Iterator[None]:
         with _translated_errors(self.path):
+            self._commits = False
             try:
                 self.run(f"BEGIN {mode}")
                 yield
-                self.commit_lost = True
+                self._commits = True
                 self.run("COMMIT")
-                self.commit_lost = False
             except BaseException:
                 if not self._db.closed:
                     self.run("ROLLBACK")
-                    self.commit_lost = False
                 raise
 
     def blank(self) -> bool:
@@ -175,25 +106,25 @@ class PostgresDatabase:
     def create(self) -> None:
         """Creates the schema and its tables, empty."""
         self.run(f"CREATE SCHEMA IF NOT EXISTS {_quoted(self.path.schema)}")
-        self.run(_TABLES)
-        self.run("INSERT INTO format VALUES (?)", _FORMAT)
+        self.run(TABLES)
+        self.run("INSERT INTO format VALUES (?)", FORMAT)
 
     def upgrade(self) -> None:
         """Adds what older formats lack: format 1 had no table `named`, 1 and 2 no `failed`."""
         if self.run("SELECT to_regclass('format')::text") != [("format",)]:
             return
         version = self.run("SELECT version FROM format")
-        for older, table in ((1, _NAMED), (2, _FAILED)):
+        for older, table in ((1, NAMED), (2, FAILED)):
             if version in [[(number,)] for number in range(1, older + 1)]:
                 self.run(table)
-                self.run("UPDATE format SET version = ?", _FORMAT)
+                self.run("UPDATE format SET version = ?", FORMAT)
 
     def check_format(self) -> None:
         """Raises LedgerFault if this is no ledger, or one of another format."""
         if not self.run("SELECT to_regclass('format')::text") == [("format",)]:
             raise fault(self.path, "is no ledger of dpsql", "name the ledger's own database")
-        if self.run("SELECT version FROM format") != [(_FORMAT,)]:
-            raise other_format(self.path, _FORMAT)
+        if self.run("SELECT version FROM format") != [(FORMAT,)]:
+            raise other_format(self.path, FORMAT)
 
     def check_pages(self) -> None:
         """Raises LedgerFault if a CHECK is missing or unvalidated; the server checks pages."""
