@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -96,6 +97,16 @@ def _fail(chain: Chain, group: Sequence[_Waiting], error: BaseException, standin
             one.receipt, one.error, one.standing = None, known, standing
     if known is not error:
         raise error
+
+
+@contextmanager
+def telling_charge(chain: Chain) -> Iterator[None]:
+    """A LedgerFault that ends the transaction within says whether its charge stands."""
+    try:
+        yield
+    except LedgerFault as error:
+        with standing(_standing(chain, error)):
+            raise
 
 
 def _standing(chain: Chain, error: BaseException) -> str:

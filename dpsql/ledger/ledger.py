@@ -36,7 +36,7 @@ from dpsql.ledger.charge import (
     check_keys,
     check_stored_answers,
 )
-from dpsql.ledger.charge_group import NOTHING_CHARGED, STANDS
+from dpsql.ledger.charge_group import STANDS, telling_charge
 from dpsql.ledger.fault import standing
 from dpsql.ledger.open_charges import OpenCharges
 from dpsql.ledger.refusal import Refusal, note, refusals
@@ -201,7 +201,7 @@ class Ledger:
         with self._reading():
             if not stored_answer.unpaid(self._chain, keys, analyst):
                 return stored_answer.read(self._chain, keys)
-        with standing(NOTHING_CHARGED), self._writing():
+        with telling_charge(self._chain), self._writing():
             answers = stored_answer.read(self._chain, keys)
             last = 0  # where nothing is written, others' answers may not be on disk yet
             if unseen := stored_answer.unpaid(self._chain, keys, analyst):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from ledger.ledger_world import TENTH, Place, charge, terms
 
 from dpsql.errors import BudgetSpent, LedgerFault
+from dpsql.ledger.charge import StoredAnswer
 from dpsql.ledger.storage.backend import Server
 from dpsql.ledger.storage.opening import exists
 from dpsql.ledger.storage.postgres import PostgresDatabase, connect_server
@@ -113,14 +114,38 @@ def test_a_lost_connection_is_a_fault_and_its_charge_is_burned(server_place: Pla
         assert other_one.balance().spent.amount == TENTH
 
 
-@pytest.mark.parametrize(
+def unanswered(patch: pytest.MonkeyPatch, after: str, *, ends: bool) -> None:
+    """An error comes after the statement that begins so of the next transaction that writes.
+
+    The connection may end with it.
+    """
+    answered, writing = PostgresDatabase.run, []
+
+    def run(own: PostgresDatabase, query: str, *values: object) -> list[tuple[object, ...]]:
+        result = answered(own, query, *values)
+        writing.extend([query] * query.startswith("SELECT pg_advisory_xact_lock"))
+        if writing and query.startswith(after):
+            patch.undo()
+            if ends:
+                own._db.close()
+            own.run("SELECT 1 / 0")
+        return result
+
+    patch.setattr(PostgresDatabase, "run", run)
+
+
+UNKNOWN = "whether it was charged, the ledger's history tells"
+AFTER = pytest.mark.parametrize(
     ("after", "ends", "told", "charges"),
     [
         ("SELECT pg_advisory_xact_lock", False, "nothing was charged", 0),
         ("SELECT pg_advisory_xact_lock", True, "nothing was charged", 0),
-        ("COMMIT", True, "whether it was charged, the ledger's history tells", 1),
+        ("COMMIT", True, UNKNOWN, 1),
     ],
 )
+
+
+@AFTER
 def test_of_a_commit_that_the_server_doesnt_answer_nothing_is_said(
     server_place: Place,
     monkeypatch: pytest.MonkeyPatch,
@@ -129,30 +154,42 @@ def test_of_a_commit_that_the_server_doesnt_answer_nothing_is_said(
     told: str,
     charges: int,
 ) -> None:
-    """The statement `after` which an error comes is run, and the connection may end with it."""
-    answered = PostgresDatabase.run
-
-    def unanswered(own: PostgresDatabase, query: str, *values: object) -> list[tuple[object, ...]]:
-        result = answered(own, query, *values)
-        if query.startswith(after):
-            monkeypatch.undo()
-            if ends:
-                own._db.close()
-            own.run("SELECT 1 / 0")
-        return result
-
     with (
         server_place.open(terms(1)) as ledger,
         other(server_place, "second").open(terms(1)) as second,
     ):
-        monkeypatch.setattr(PostgresDatabase, "run", unanswered)
+        unanswered(monkeypatch, after, ends=ends)
         with pytest.raises(LedgerFault) as error:
             ledger.charge(charge(1))
         assert error.value.charge == told
         assert second.balance().spent.amount == charges * TENTH
         if ends:
+            with pytest.raises(LedgerFault) as error:
+                ledger.charge(charge(2))
+            assert error.value.charge == "nothing was charged"
             with pytest.raises(LedgerFault):
                 ledger.close()
+
+
+@AFTER
+def test_of_a_first_look_whose_commit_the_server_doesnt_answer_nothing_is_said(
+    server_place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+    after: str,
+    ends: bool,
+    told: str,
+    charges: int,
+) -> None:
+    kept, ledger = StoredAnswer(f"{1:064x}", b"kept", charge(1).loss), server_place.open(terms(1))
+    with other(server_place, "second").open(terms(1)) as second:
+        second.release(second.charge(charge(1)), b"answer", [kept])
+        unanswered(monkeypatch, after, ends=ends)
+        with pytest.raises(LedgerFault) as error:
+            ledger.read_answers([kept.key], "bob", None, "policy-1")
+        assert error.value.charge == told
+        assert second.balance("bob").spent.amount == charges * TENTH
+    with suppress(LedgerFault):
+        ledger.close()
 
 
 def test_commits_wait_for_the_disk(server_place: Place) -> None:
