@@ -27,8 +27,8 @@ PYTHONS = [
 
 
 def checks() -> list[str]:
-    """The commands with which `.ci/run` begins, before it starts anything."""
-    return RUN.split('export PATH="$PWD/.venv/bin:$PATH"\n')[1].split("\n\n")[0].splitlines()
+    """The commands that `.ci/run` runs itself, while servers start, before any test."""
+    return RUN.split("trap stop_all EXIT\n\n")[1].split("\n\n")[0].splitlines()
 
 
 def hooks() -> list[dict[str, Any]]:
