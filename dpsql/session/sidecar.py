@@ -54,7 +54,7 @@ from dpsql.schema.verify import record_path, verify_keys
 from dpsql.session.digest.codec import digested
 from dpsql.session.unit_rows import rows_with_unit
 
-_FORMAT = "15"
+_FORMAT = "16"
 """Of the file: what this package writes and reads. Who renames a column of it counts on."""
 
 _SYSTEM = SystemRandomness()

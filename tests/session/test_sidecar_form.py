@@ -39,7 +39,7 @@ tables:
 budget: {epsilon: 1, accounting: pure}
 """
 
-FORM = "15"
+FORM = "16"
 
 DIGEST = ["unit of the row", "rows", "digest"]
 
