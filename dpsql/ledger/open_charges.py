@@ -8,6 +8,7 @@ from concurrent.futures import Future
 
 from msgspec import Struct
 
+from dpsql.interrupt_deferral import InterruptDeferral
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.charge import Charge, Receipt
 from dpsql.ledger.charge_group import NOTHING_CHARGED, STANDS, group_of
@@ -51,6 +52,10 @@ class OpenCharges:
         Meanwhile it comes on disk, in both files: `settle` waits for that.
         """
         check_may_wait()
+        with InterruptDeferral():  # who was stopped halfway would be charged by the next in line
+            return self._enter(charge, size)
+
+    def _enter(self, charge: Charge, size: int) -> Receipt:
         room = Room(self._chain, self._owner, next(self._numbers))
         # Without a turn: who waited for one here would come too late for the group that waits.
         with standing(NOTHING_CHARGED):
@@ -76,8 +81,9 @@ class OpenCharges:
             charge = self._charges.get(receipt.request_id)
         if charge is None or charge.published is None:
             return
-        failed = charge.published.exception()
-        charge.published = None  # not if the waiting was interrupted
+        with InterruptDeferral():  # that it was stopped is told, too
+            failed = charge.published.exception()
+        charge.published = None
         if failed is not None:
             with standing(STANDS):
                 raise failed

@@ -12,6 +12,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Final, TypeVar
 
+from dpsql.interrupt_deferral import InterruptDeferral
+from dpsql.ledger.storage.sync_queue import await_begun
 from dpsql.ledger.storage.waiting import may_wait
 from dpsql.session.compile.deep_recursion import start_deep
 
@@ -26,20 +28,32 @@ _TICK_SECONDS: Final = 0.1
 def interruptible(work: Callable[[], Result], interrupt: Callable[[], None]) -> Result:
     """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the end.
 
-    A second Ctrl-C doesn't wait.
+    A second Ctrl-C waits for the disk alone: what was charged is in the ledger once it is raised.
     """
     if threading.current_thread() is not threading.main_thread() or not may_wait():
         return work()
-    outcome = start(work)
+    outcome: Future[Result] | None = None
     try:
+        with InterruptDeferral():  # work that has begun is known, and can be stopped
+            outcome = start(work)
         while not is_done(outcome):
             pass
     except KeyboardInterrupt:
+        if outcome is not None:
+            stop(outcome, interrupt)
+        raise
+    return outcome.result()
+
+
+def stop(outcome: Future[Result], interrupt: Callable[[], None]) -> None:
+    """Calls `interrupt` until the work is over; another Ctrl-C waits for the disk alone."""
+    try:
         interrupt()
         while not is_done(outcome):
             interrupt()
+    except KeyboardInterrupt:
+        await_begun()
         raise
-    return outcome.result()
 
 
 def start(work: Callable[[], Result]) -> Future[Result]:
@@ -49,6 +63,7 @@ def start(work: Callable[[], Result]) -> Future[Result]:
 
 def is_done(outcome: Future[Result]) -> bool:
     """Wait a moment, and tell whether the work is over."""
-    with suppress(TimeoutError):
+    # An interrupt between two steps of the future's own would leave it locked to who ends it.
+    with InterruptDeferral(), suppress(TimeoutError):
         outcome.exception(_TICK_SECONDS)
     return outcome.done()

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
 from dpsql.errors import InterfaceError
+from dpsql.interrupt_deferral import InterruptDeferral
 from dpsql.ledger.storage.waiting import WouldWait, may_wait
 
 _READING_SECONDS: Final = 0.002
@@ -20,23 +21,31 @@ as soon as they are many: one of them reads at any time, and what they answer is
 
 
 class ExclusiveUse:
-    """Within it, an opening is one thread's alone; InterfaceError if it is open here no more."""
+    """Within it, an opening is one thread's alone, and Ctrl-C waits.
+
+    InterfaceError if it is open here no more.
+    """
 
     def __init__(self) -> None:
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._open = True
+        self._left = ExitStack()
+        """What is done as the one who uses it leaves."""
 
     def __enter__(self) -> None:
         self._check_process()
-        if not self._lock.acquire(timeout=-1 if may_wait() else _READING_SECONDS):
-            raise WouldWait  # another thread may be waiting for a disk
-        if not self._open:
-            self._lock.release()
-            raise _closed()
+        with ExitStack() as stack:
+            stack.enter_context(InterruptDeferral())
+            if not self._lock.acquire(timeout=-1 if may_wait() else _READING_SECONDS):
+                raise WouldWait  # another thread may be waiting for a disk
+            stack.callback(self._lock.release)
+            if not self._open:
+                raise _closed()
+            self._left = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        self._left.pop_all().close()
 
     def check(self) -> None:
         """InterfaceError if the opening is open here no more; doesn't wait for other threads."""
@@ -50,7 +59,7 @@ class ExclusiveUse:
         if os.getpid() != self._process:
             yield False
             return
-        with self._lock:
+        with InterruptDeferral(), self._lock:
             was_open, self._open = self._open, False
             yield was_open
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
+from dpsql.interrupt_deferral import InterruptDeferral
+
 if sys.platform == "darwin":
     import fcntl
 
@@ -69,6 +71,16 @@ _queue = SyncQueue()
 def begin(what: Hashable, work: Callable[[], None]) -> Future[None]:
     """Begins `work` for `what` in the process's own queue, or shares what hasn't begun for it."""
     return _queue.begin(what, work)
+
+
+def await_begun() -> None:
+    """Waits until all that was begun in the process is done, whatever became of it."""
+    with InterruptDeferral():
+        begin(object(), _nothing).exception()
+
+
+def _nothing() -> None:
+    """What is behind all that was begun before."""
 
 
 def _renew() -> None:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final, TypeVar
 
-from dpsql.session.interruptible import RUNNING, is_done, start
+from dpsql.interrupt_deferral import InterruptDeferral
+from dpsql.session.interruptible import RUNNING, is_done, start, stop
 
 Result = TypeVar("Result")
 
@@ -45,14 +46,18 @@ class Watch:
 
     def run(self, work: Callable[[], Result], interrupt: Callable[[], None]) -> Result:
         """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the work's end."""
-        outcome = start(work)
+        outcome: Future[Result] | None = None
         began = time.monotonic()
         try:
+            with InterruptDeferral():
+                outcome = start(work)
             while not is_done(outcome):
                 seconds = time.monotonic() - began
                 if seconds >= AFTER_SECONDS:
                     self._show(seconds)
         except KeyboardInterrupt:
+            if outcome is None:
+                raise Cancelled(charged=False) from None
             self._cancel(outcome, interrupt)
         finally:
             self._clear()
@@ -62,9 +67,7 @@ class Watch:
         """Stop the work; after a second Ctrl-C, it isn't waited for."""
         self._cancelled = True
         try:
-            interrupt()
-            while not is_done(outcome):
-                interrupt()
+            stop(outcome, interrupt)
         except KeyboardInterrupt:
             raise Cancelled(charged=self._charged, running=True) from None
         if outcome.exception() is not None:
