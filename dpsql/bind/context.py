@@ -13,7 +13,6 @@ contexts that are derived from that one keep it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
@@ -29,7 +28,7 @@ from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Output, Plan, Project
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema, Table, View
-from dpsql.structs import replace
+from dpsql.structs import not_compared, replace
 
 
 class BoundQuery(msgspec.Struct, frozen=True):
@@ -63,15 +62,15 @@ class Cte(msgspec.Struct):
     bound: BoundQuery | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SingleRow:
+@not_compared("at")
+class SingleRow(msgspec.Struct, frozen=True):
     """Public rows that a statement uses as one row: `count` is their number, which may be 0 or 1.
 
     `at` is the place of the subquery that they are of.
     """
 
     count: Plan
-    at: Span | None = field(compare=False)
+    at: Span | None
 
 
 class BindQuery(Protocol):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.supported import ServerParameter, ServerSelect, Supported
+from dpsql.structs import not_shown
 
 
 class Snapshot(Protocol):
@@ -67,8 +68,8 @@ IsCached = AbstractContextManager[bool]
 """While it is entered, whether a table can be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class CachedTable:
+@not_shown("parameters")
+class CachedTable(Struct, frozen=True):
     """The one table `name` of the database `database`: the rows of a SELECT.
 
     They are those of `sql` for each of `parameters`, one below the other, which begin with a secret
@@ -78,7 +79,7 @@ class CachedTable:
     database: str
     name: str
     sql: str
-    parameters: tuple[tuple[object, ...], ...] = field(repr=False)
+    parameters: tuple[tuple[object, ...], ...]
     rows: int
 
 

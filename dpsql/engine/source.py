@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec import Struct
 
 from dpsql.engine.connection_string import server_name
+from dpsql.structs import not_compared, not_shown
 
 Columns = tuple[tuple[str, str], ...]
 """Names and DuckDB types of a table's columns, in order."""
@@ -96,8 +96,8 @@ class RowByKey(Struct, frozen=True):
 SampledUnit = UnitColumn | UnitOfParent | RowByKey
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSample:
+@not_shown("key")
+class SourceSample(Struct, frozen=True):
     """Rows are read of drawn units alone, whose keyed hash of 64 bits is below `threshold`.
 
     `tables` says of each private table how its rows' units are told; others have all their rows.
@@ -106,7 +106,7 @@ class SourceSample:
 
     threshold: int
     tables: tuple[tuple[str, SampledUnit], ...]
-    key: str = field(default="", repr=False)
+    key: str = ""
 
 
 class Spill(Struct, frozen=True):
@@ -162,15 +162,15 @@ class ServerTable(Struct, frozen=True):
         return space or "public", name
 
 
-@dataclass(frozen=True, slots=True)
-class PostgresSource:
+@not_shown("url")
+class PostgresSource(Struct, frozen=True):
     """Tables in the PostgreSQL database that the connection string `url` names.
 
     `version` is what the owner says of the data: nothing on a server tells it. Without `tables` it
     is all base tables, for reading the catalog.
     """
 
-    url: str = field(repr=False)
+    url: str
     version: str = ""
     tables: tuple[ServerTable, ...] = ()
 
@@ -178,8 +178,9 @@ class PostgresSource:
         return server_name(self.url)
 
 
-@dataclass(frozen=True, slots=True)
-class SparkSource:
+@not_shown("url", "session")
+@not_compared("session")
+class SparkSource(Struct, frozen=True):
     """Tables on Spark, which `url` names by Spark Connect; its rows stay there.
 
     `version` is what the owner says of the data. Without `tables` it is all of the catalog's
@@ -187,10 +188,10 @@ class SparkSource:
     it takes the place of the host of `url`.
     """
 
-    url: str = field(repr=False)
+    url: str
     version: str = ""
     tables: tuple[ServerTable, ...] = ()
-    session: object | None = field(default=None, repr=False, compare=False)
+    session: object | None = None
 
     def __str__(self) -> str:
         return server_name(self.url)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
@@ -13,6 +12,7 @@ from dpsql.plan.expression import Column, Expression
 from dpsql.plan.sort_key import SortKey
 from dpsql.privacy.domain import Value
 from dpsql.schema.sql_type import SqlType
+from dpsql.structs import not_compared
 
 
 class AggregateFunction(Enum):
@@ -123,8 +123,8 @@ LEFT_OUT = frozenset({OutputKind.CLIPPED, OutputKind.OVER})
 """Kinds that have statistics of their own, whatever the aggregate."""
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateCall:
+@not_compared("at")
+class AggregateCall(Struct, frozen=True):
     """`function([DISTINCT] arguments [ORDER BY order]) [FILTER (WHERE filter)]`.
 
     count(*) has no argument. `fraction` is the share of the values that lies below a quantile;
@@ -141,7 +141,7 @@ class AggregateCall:
     from_above: bool = False
     output_kind: OutputKind = OutputKind.VALUE
     order: tuple[SortKey, ...] = ()
-    at: Span | None = field(default=None, compare=False)
+    at: Span | None = None
 
 
 class FrequentKey(Struct, frozen=True):

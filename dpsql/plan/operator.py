@@ -10,7 +10,6 @@ Scan(lineitem, unit=#unit)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 
 from msgspec import Struct
@@ -23,6 +22,7 @@ from dpsql.plan.sort_key import SortKey
 from dpsql.privacy.domain import Domain
 from dpsql.schema.model import Table
 from dpsql.schema.sql_type import SqlType
+from dpsql.structs import not_compared, not_hashed
 
 
 class SidecarAccess(Enum):
@@ -55,8 +55,8 @@ class Filter(Struct, frozen=True):
     predicate: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+@not_compared("at")
+class Output(Struct, frozen=True):
     """A computed column; `at` is its position in the statement.
 
     `declared` is the domain that a view's owner declares for it, which replaces the derived one.
@@ -64,7 +64,7 @@ class Output:
 
     column: Column
     expression: Expression
-    at: Span | None = field(default=None, compare=False)
+    at: Span | None = None
     declared: Domain | None = None
 
 
@@ -95,8 +95,8 @@ class Aggregate(Struct, frozen=True):
     aggregates: tuple[AggregateOutput, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+@not_compared("at")
+class Candidates(Struct, frozen=True):
     """Public `rows`, of which a release chooses the one of the greatest score, or of the `lowest`.
 
     A row's score is its `weight` times the number of private rows whose `value` passes: for which
@@ -111,11 +111,11 @@ class Candidates:
     weight: Expression
     lowest: bool
     outputs: tuple[Output, ...]
-    at: Span | None = field(default=None, compare=False)
+    at: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+@not_hashed("source", "key_source")  # it is looked up all the time, and trees are large
+class Release(Struct, frozen=True):
     """Group private rows and answer with noise; all operators above have released rows.
 
     `key_source` is a public plan whose rows are the keys that appear; None if other rules list or
@@ -124,10 +124,10 @@ class Release:
     nor aggregates: its only row is what is chosen.
     """
 
-    source: Plan = field(hash=False)  # releases are looked up all the time, and trees are large
+    source: Plan
     keys: tuple[Output, ...]
     aggregates: tuple[AggregateOutput, ...]
-    key_source: Plan | None = field(default=None, hash=False)
+    key_source: Plan | None = None
     hides_empty_groups: bool = False
     candidates: Candidates | None = None
     frequent: FrequentKey | None = None
@@ -151,8 +151,8 @@ class OuterKind(Enum):
     """The left side, whose rows are public; the right is private, until rows are released."""
 
 
-@dataclass(frozen=True, slots=True)
-class OuterJoin:
+@not_compared("at")
+class OuterJoin(Struct, frozen=True):
     """Pairs of rows for which all of `on` are true, and rows without a partner with NULLs.
 
     `unit` is the unit of the joined rows: the left row's, or that of whichever row there is. `at`
@@ -164,7 +164,7 @@ class OuterJoin:
     right: Plan
     on: tuple[Expression, ...]
     unit: Column | None
-    at: Span | None = field(default=None, compare=False)
+    at: Span | None = None
 
 
 class MarkJoin(Struct, frozen=True):

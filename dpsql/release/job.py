@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import assert_never
 
@@ -52,6 +51,7 @@ from dpsql.release.decision import decision_table
 from dpsql.release.server_rows import computed_rows, computing
 from dpsql.release.synopsis.calibrate_synopsis import is_factored
 from dpsql.release.synopsis.synopsis_table import synopsis_table
+from dpsql.structs import not_shown
 
 _MAX_BATCHED_GROUPS = 4_000_000
 """Groups of parts that wait to be summed."""
@@ -100,8 +100,8 @@ class Step(Struct, frozen=True):
         return self.bounded.shows_all_cells and not self.is_factored
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+@not_shown("cache_salt")
+class Job(Struct, frozen=True):
     """All releases of one statement over one version of the data, none larger than `largest`.
 
     `cache_salt` is the secret salt of all steps that have sums which an engine may keep; None: each
@@ -111,7 +111,7 @@ class Job:
     source: Source
     steps: tuple[Step, ...]
     largest: AnswerLimit = LARGEST_ANSWER
-    cache_salt: str | None = field(default=None, repr=False)
+    cache_salt: str | None = None
 
 
 def run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
@@ -11,6 +10,7 @@ from msgspec import Struct
 from dpsql.engine.read_limit import LARGEST_ANSWER, AnswerLimit
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.subsampling import PoissonSampling
+from dpsql.structs import not_compared, not_shown
 
 GDP_SELECTION: Final = Fraction(1, 10)
 """The part of a gdp budget's δ that keys are chosen by; the rest turns μ² into ε."""
@@ -33,8 +33,9 @@ class Budget(Struct, frozen=True, cache_hash=True):
     calibrators: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+@not_shown("key")
+@not_compared("key")
+class Sample(Struct, frozen=True):
     """The units that answers are of, and the `epsilon` and `delta` that are promised to all units.
 
     The sample is fixed for as long as its ledger is: `key` is the secret that decides it, "" where
@@ -44,7 +45,7 @@ class Sample:
     law: PoissonSampling
     epsilon: Fraction
     delta: Fraction
-    key: str = field(default="", repr=False, compare=False)
+    key: str = ""
 
 
 class PerQuery(Struct, frozen=True, cache_hash=True):

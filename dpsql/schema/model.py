@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +26,7 @@ from dpsql.schema.refresh_schedule import Period
 from dpsql.schema.row_norm import RowNorm
 from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.sql_type import SqlType
+from dpsql.structs import not_compared, not_hashed, not_shown
 
 Value = int | Fraction | str | bool | dt.date | dt.datetime
 
@@ -91,8 +91,8 @@ class RowUnit(msgspec.Struct, frozen=True):
     """A table each of whose rows is a privacy unit of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+@not_shown("hidden", "same_unit")
+class Hop(msgspec.Struct, frozen=True):
     """From columns of one table to the key of the private table `table`, pair by pair.
 
     `key` is in the order in which that table declares it. `hidden`: analysts don't see that table.
@@ -102,8 +102,8 @@ class Hop:
     columns: tuple[str, ...]
     table: str
     key: tuple[str, ...]
-    hidden: bool = field(default=False, repr=False)
-    same_unit: tuple[str, ...] = field(default=(), repr=False)
+    hidden: bool = False
+    same_unit: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -156,8 +156,8 @@ class Limits(msgspec.Struct, frozen=True):
 DEFAULT_LIMITS: Final = Limits()
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+@not_hashed("columns")
+class Table(msgspec.Struct, frozen=True):
     """One declared table. `key` names the columns that are unique together, if declared.
 
     `time` names the column that says when a row is from, where budgets are refreshed. A table that
@@ -169,7 +169,7 @@ class Table:
     """
 
     name: str
-    columns: Mapping[str, Column] = field(hash=False)
+    columns: Mapping[str, Column]
     ownership: Ownership
     key: tuple[str, ...] | None = None
     limits: Limits = DEFAULT_LIMITS
@@ -211,8 +211,9 @@ class ViewColumn(msgspec.Struct, frozen=True):
     comment: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+@not_shown("document")
+@not_compared("document")
+class View(msgspec.Struct, frozen=True):
     """A query that analysts see as a table, in DuckDB's dialect.
 
     `limits` None: those of its tables apply. `table` describes the view once its query was bound;
@@ -221,11 +222,11 @@ class View:
 
     name: str
     query: str
-    columns: Mapping[str, ViewColumn] = field(hash=False)
+    columns: Mapping[str, ViewColumn]
     limits: Limits | None
     comment: str
     visible: bool
-    document: Document = field(repr=False, compare=False)
+    document: Document
     table: Table | None = None
     is_release: bool = False
 
@@ -277,8 +278,7 @@ class Schema(msgspec.Struct, frozen=True):
 
     def resolve(self, *parts: str) -> Table | None:
         """The visible table that `parts` name (table, schema.table, …); None unless just one."""
-        visible = self.visible_tables
-        names = resolve_name(visible, parts, self.dataset)
+        names = resolve_name(visible := self.visible_tables, parts, self.dataset)
         return visible[names[0]] if len(names) == 1 else None
 
     @property

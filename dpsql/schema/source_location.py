@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import msgspec
 from dpsql.engine.connection_string import server_name
 from dpsql.engine.source import CsvForm, Spill
 from dpsql.engine.spark.address import SPARK
+from dpsql.structs import not_compared, not_shown
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -43,17 +43,18 @@ class PushDown(Enum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSource:
+@not_shown("url", "session")
+@not_compared("session")
+class ServerSource(msgspec.Struct, frozen=True):
     """Where the rows are: a PostgreSQL database, or Spark, by its connection string.
 
     `push_down` is its owner's to say, since a server's time and a client's memory are theirs.
     `session` is a SparkSession that Python handed in, in place of Spark's host.
     """
 
-    url: str = field(repr=False)
+    url: str
     push_down: PushDown = PushDown.AUTO
-    session: object | None = field(default=None, repr=False, compare=False)
+    session: object | None = None
 
     def __str__(self) -> str:
         return server_name(self.url)

@@ -6,7 +6,6 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -29,6 +28,7 @@ from dpsql.physical.strategy.unit_bits import MAX_BIT, UnitBits, number_of_bits
 from dpsql.plan.expression import Column
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
+from dpsql.structs import replace
 
 SCHEMA = """
 dataset: trips

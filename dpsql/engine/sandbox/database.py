@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Final
 
 import duckdb
@@ -21,6 +20,7 @@ from msgspec import Struct
 
 from dpsql.engine.duckdb.lockdown import configure, lock
 from dpsql.engine.read_limit import ReadLimit
+from dpsql.structs import not_shown
 
 MEMORY: Final = "256MiB"
 CELL_BYTES: Final = 16
@@ -33,16 +33,16 @@ _QUERIES: Final = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)
 """MULTI: a PIVOT whose columns are values of rows, which DuckDB queries first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+@not_shown("statements", "tables")
+class Contents(Struct, frozen=True):
     """The contents of a sandbox, which `name`, a hash of the other fields, identifies.
 
     `statements` create tables, views and macros; `tables` are the tables' rows, as Arrow streams.
     """
 
     name: str
-    statements: tuple[str, ...] = field(repr=False)
-    tables: Mapping[str, bytes] = field(repr=False)
+    statements: tuple[str, ...]
+    tables: Mapping[str, bytes]
 
 
 class SandboxQuery(Struct, frozen=True):

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from msgspec import Struct
+
 from dpsql.engine.connection_string import server_name
 from dpsql.ledger.fault import LedgerLocation
+from dpsql.structs import not_shown
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+@not_shown("url")
+class Server(Struct, frozen=True):
     """The ledger of `dataset` in the PostgreSQL database that the connection string `url` names.
 
     Each dataset has a schema of its own there. `str` of a Server shows no user and no password.
     """
 
-    url: str = field(repr=False)
+    url: str
     dataset: str
 
     @property

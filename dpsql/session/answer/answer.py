@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -13,6 +12,7 @@ from msgspec import Struct
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.ladder.expected_bias import ExpectedBias
 from dpsql.schema.sql_type import SqlType
+from dpsql.structs import not_compared, not_shown
 
 
 class ColumnPrivacy(Struct, frozen=True):
@@ -116,8 +116,9 @@ class AnswerDetails(Struct, frozen=True):
         return self.describe()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+@not_shown("details", "errors")
+@not_compared("details", "errors")
+class Answer(Struct, frozen=True):
     """A noisy table; names and types follow from the plan alone.
 
     `details` and `errors` compute what is told beside it, of the plan and of what was released: who
@@ -128,8 +129,8 @@ class Answer:
     table: pa.Table
     names: tuple[str, ...]
     types: tuple[SqlType, ...]
-    details: Callable[[], AnswerDetails] = field(compare=False, repr=False)
-    errors: Callable[[], ColumnErrors] = field(compare=False, repr=False)
+    details: Callable[[], AnswerDetails]
+    errors: Callable[[], ColumnErrors]
     keys: tuple[str, ...] = ()
 
     @property

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import count
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
@@ -52,11 +52,11 @@ from dpsql.session.explain.plan_visibility import Opaque, opaque
 from dpsql.session.ladders.limit_choice import LimitChoice
 from dpsql.session.ladders.limit_chooser import LimitChooser
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
-from dpsql.structs import replace
+from dpsql.structs import not_compared, replace
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledStatement:
+@not_compared("consistency")
+class CompiledStatement(Struct, frozen=True):
     """A statement that is ready to be charged and run; no private row was read for it.
 
     Its rows are told apart if they are `tagged_union`, and have numbers if they are `numbered`. The
@@ -73,7 +73,7 @@ class CompiledStatement:
     options: QueryOptions
     tagged_union: TaggedUnion | None
     numbered: NumberedRows | None
-    consistency: Consistency = field(compare=False)
+    consistency: Consistency
     saved_tables: tuple[Table, ...]
 
     @property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.engine.digest import Digest
@@ -19,10 +20,11 @@ from dpsql.release.key_threshold import is_threshold_of_rows, threshold_in_units
 from dpsql.release.synopsis.margin_error import MEASURED
 from dpsql.session.digest.answer_identity import AnswerIdentity
 from dpsql.session.explain.plan_visibility import Opaque
+from dpsql.structs import not_hashed
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledRelease:
+@not_hashed("biases", "key_biases")
+class CompiledRelease(msgspec.Struct, frozen=True):
     """One release of a statement: `identity` is that of its noisy answer in the release store.
 
     A release that reads others is drawn on their noisy rows, so their keys are part of its. `ways`
@@ -40,8 +42,8 @@ class CompiledRelease:
     opaque: Opaque | None = None
     ways: Ways | None = None
     limit_notes: tuple[str, ...] = ()
-    biases: Mapping[int, ExpectedBias] = field(default_factory=dict, hash=False)
-    key_biases: Mapping[int, KeyBiases] = field(default_factory=dict, hash=False)
+    biases: Mapping[int, ExpectedBias] = msgspec.field(default_factory=dict)
+    key_biases: Mapping[int, KeyBiases] = msgspec.field(default_factory=dict)
 
     @property
     def key(self) -> Digest:

@@ -24,17 +24,17 @@ adaptive privacy-loss parameters").
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold, Shortfalls
+from dpsql.structs import not_shown
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdStream:
+@not_shown("raised")
+class ThresholdStream(Struct, frozen=True):
     """Names the first integer that is above its threshold, each time that they come.
 
     `mechanism` has the rates, and says how often something is named in all; its error is that of
@@ -44,7 +44,7 @@ class ThresholdStream:
 
     mechanism: AboveThreshold
     checks: int
-    raised: int | None = field(default=None, repr=False)
+    raised: int | None = None
 
     @property
     def name(self) -> str:
