@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing, suppress
 from fractions import Fraction
 from pathlib import Path
@@ -197,6 +198,22 @@ def test_commits_wait_for_the_disk(server_place: Place) -> None:
         database = ledger._chain.database
         assert isinstance(database, PostgresDatabase)
         assert database.run("SHOW synchronous_commit") == [("on",)]
+
+
+def test_a_pool_is_refused(server_place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It tells its clients another number than that of the process that it lends to them."""
+    psycopg = pytest.importorskip("psycopg")
+    monkeypatch.setattr(psycopg.ConnectionInfo, "backend_pid", -1)
+    with pytest.raises(LedgerFault, match="is reached through a pool"):
+        server_place.open(terms(1))
+    monkeypatch.undo()
+
+
+def test_a_server_that_ends_idle_sessions_leaves_the_ledgers(server_place: Place) -> None:
+    url = f"{server_place.url}&options=-c%20idle_session_timeout%3D100"
+    with replace(server_place, url=url).open(terms(1)) as ledger:
+        time.sleep(0.3)
+        assert ledger.charge(charge(1)).fresh
 
 
 def test_a_server_that_isnt_there_is_a_fault_without_its_password(tmp_path: Path) -> None:

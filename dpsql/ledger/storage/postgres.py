@@ -2,7 +2,7 @@
 
 Writers take turns by an advisory lock, so that the chain grows by one entry at a time; a commit
 waits for the disk. The process lock is an advisory lock as well, and ends with the connection, so
-connect to the server itself and not to a pool that lends connections out by the transaction.
+that no pool is used.
 """
 
 from __future__ import annotations
@@ -144,6 +144,14 @@ class PostgresDatabase:
         cursor = self._db.execute(query.replace("?", "%s").encode(), values or None)
         return cursor.fetchall() if cursor.description else []
 
+    def check_direct(self) -> None:
+        """Raises LedgerFault if the server's process isn't that to which it connected: of a pool.
+
+        A pool may lend a connection by the transaction, with what others have set for it.
+        """
+        if self.run("SELECT pg_backend_pid()") != [(self._db.info.backend_pid,)]:
+            raise fault(self.path, "is reached through a pool", "connect to the server itself")
+
     def sign(self) -> HeldLock:
         """Takes a process lock: an advisory lock of this connection."""
         self.run("SELECT pg_advisory_lock(?)", _number(name := secrets.token_hex(16)))
@@ -178,7 +186,9 @@ def connect_server(server: Server) -> PostgresDatabase:
             database.run(f"SET search_path TO {_quoted(server.schema)}")
             database.run(f"SET lock_timeout TO '{int(PATIENCE_SECONDS)}s'")
             database.run("SET statement_timeout TO 0")
+            database.run("SET idle_session_timeout TO 0")  # the process lock ends with the session
             database.run("SET client_encoding TO 'UTF8'")
+            database.check_direct()
             _check_durable(database)
         except BaseException:
             connection.close()
