@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.audit.databases.boundary_values import declared, distinct
 from dpsql.audit.databases.search_space import Size
@@ -56,7 +56,7 @@ def schema_with(kind: str, domain: str, folder: Path) -> Schema:
 @pytest.mark.parametrize(("kind", "domain"), DECLARED)
 def test_every_value_is_of_its_columns_type(kind: str, domain: str, tmp_path: Path) -> None:
     column = schema_with(kind, domain, tmp_path).tables["rows"].columns["x"]
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute(f"CREATE TABLE rows (x {kind})")
         connection.execute("INSERT INTO rows SELECT unnest(?)", [distinct(column)])
         connection.execute("INSERT INTO rows SELECT unnest(?)", [declared(column, 50)])
@@ -65,7 +65,7 @@ def test_every_value_is_of_its_columns_type(kind: str, domain: str, tmp_path: Pa
 @pytest.mark.parametrize(("kind", "domain"), [c for c in DECLARED if c[1].startswith("bounds")])
 def test_declared_values_lie_within_their_bounds(kind: str, domain: str, tmp_path: Path) -> None:
     column = schema_with(kind, domain, tmp_path).tables["rows"].columns["x"]
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute(f"CREATE TABLE rows (x {kind})")
         connection.execute("INSERT INTO rows SELECT unnest(?)", [declared(column, 50)])
         low, high = (rendered(emit_literal(end, column.type)) for end in column.bounds or ())

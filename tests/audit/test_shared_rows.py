@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-import duckdb
 import pytest
+from data.database import attached
 from neighbor_search.public_rows import PUBLIC, create_tables
 from neighbor_search.share import in_turn
 from notes.compiler import prepared, schema_of
@@ -59,7 +59,7 @@ def scanned(name: str, table: str, rows: Rows) -> Counter[tuple[object, ...]]:
     scan = Scan(schema.tables[table], found, Column(0, "unit", BIGINT))
     shown = [*(f"CAST(c{column.id} AS VARCHAR)" for column in found), "c0"]
     sql = f"SELECT {', '.join(shown)} FROM ({rendered(emit_plan(scan, {}))})"
-    with duckdb.connect() as connection:
+    with attached() as connection:
         fix_meaning(connection)
         create_tables(connection, schema, rows)
         return Counter(connection.execute(sql).fetchall())
@@ -100,7 +100,7 @@ def test_who_leaves_changes_no_more_than_derived_and_a_shared_row_all_that_share
 
 def totals(rows: Rows) -> tuple[int, ...]:
     (release,) = prepared(ASKED, "clinic", frozenset()).releases
-    with duckdb.connect() as connection:
+    with attached() as connection:
         fix_meaning(connection)
         create_tables(connection, schema_of("clinic"), rows)
         (row,) = raw_groups(connection, release, "1").totals.to_pylist()

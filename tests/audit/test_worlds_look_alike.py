@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
+from data.database import attached
 from fuzz.mutation import mutant
 from fuzz.query import query
 from neighbor_search.public_rows import PUBLIC, create_tables
@@ -72,7 +72,7 @@ def with_canaries(schema: Schema, rows: Rows) -> Rows:
 def opened(folder: Path, path: Path, rows: Rows) -> Session:
     folder.mkdir(parents=True)
     schema = load_schema(path, source=folder / "clinic.duckdb")
-    with duckdb.connect(str(folder / "clinic.duckdb")) as made:
+    with attached(folder / "clinic.duckdb") as made:
         create_tables(made, schema, rows)
     budget = replace(schema.budget, epsilon=Fraction(10**6))
     ledger, anchor = folder / "ledger.db", folder / "ledger.anchor"

@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import duckdb
 import pytest
 from cli.cli_run import Run
+from data.database import attached
 from narrowed import ledger_file
 
 from dpsql.engine.atomic_file import unfinished
@@ -34,7 +34,7 @@ per_query: {{epsilon: 0.25, delta: 1e-7}}
 
 
 def shop(folder: Path, name: str, ledger: str, most: int = 90, rows: int = 50) -> Path:
-    with duckdb.connect(str(folder / f"{name}.duckdb")) as connection:
+    with attached(folder / f"{name}.duckdb") as connection:
         connection.execute(
             "CREATE OR REPLACE TABLE people AS SELECT i AS id, (i % 90)::INTEGER AS age"
             f" FROM range({rows}) t(i)"
@@ -91,7 +91,7 @@ def test_a_database_of_somebodys_isnt_overwritten(run: Run, tmp_path: Path) -> N
     schema = shop(tmp_path, "one", "one.db")
     target = sidecar_path(load_schema(schema))
     target.parent.mkdir(mode=0o700)
-    with duckdb.connect(str(target)) as connection:
+    with attached(target) as connection:
         connection.execute("CREATE TABLE mine AS SELECT 1 AS x")
     content = target.read_bytes()
     ended = run("prepare", schema)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import duckdb
 import pytest
 import yaml
 from cli.cli_run import Run
+from data.database import attached
 
 FLIGHTS = """
 CREATE TABLE flights AS
@@ -23,13 +23,13 @@ WHERE number < 5 + 150 * power((plane % 100) / 100, 4)
 def flights(tmp_path: Path) -> Path:
     """About 700,000 flights of 20,000 planes: half have ten or fewer, the busiest 150."""
     path = tmp_path / "flights.duckdb"
-    with duckdb.connect(str(path)) as connection:
+    with attached(path) as connection:
         connection.execute(FLIGHTS)
     return path
 
 
 def true_counts(flights: Path) -> dict[str, int]:
-    with duckdb.connect(str(flights), read_only=True) as connection:
+    with attached(flights, read_only=True) as connection:
         rows = connection.execute("SELECT origin, count(*) FROM flights GROUP BY 1").fetchall()
     return {str(origin): int(count) for origin, count in rows}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
 from cli.cli_run import Run
+from data.database import attached
 
 LINES = ["Tail Number;Op.Carrier;city;delay", "N1;AA;Zürich;5", "N2;B6;Málaga;-3", "N3;AA;Köln;"]
 SCHEMA = """\
@@ -80,7 +80,7 @@ def test_check_counts_values_that_are_not_of_their_declared_type(
 
 
 def test_check_counts_them_where_a_database_has_another_type(run: Run, tmp_path: Path) -> None:
-    with duckdb.connect(tmp_path / "flights.duckdb") as source:
+    with attached(tmp_path / "flights.duckdb") as source:
         source.execute(
             "CREATE TABLE flights AS FROM (VALUES (7), (3_000_000_000), (NULL)) t(delay)"
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from cli.cli_run import Run
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.schema.load.load import load_schema
@@ -71,7 +72,7 @@ def drawn_orders(seed: str) -> list[Order]:
 
 
 def write(folder: Path, orders: Sequence[Order]) -> Path:
-    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+    with attached(folder / "shop.duckdb") as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT i::BIGINT AS id, (i * 10)::INT AS age"
             " FROM range(12) t(i);"
@@ -249,5 +250,5 @@ def test_zeros_alone_lose_nothing(tmp_path: Path) -> None:
 
 @contextmanager
 def shop(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+    with attached(folder / "shop.duckdb") as connection:
         yield connection

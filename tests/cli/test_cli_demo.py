@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli.cli_run import Run
+from data.database import attached
 
 from dpsql.cli.demo.data import generate
 
@@ -32,10 +33,9 @@ def test_the_demo_tells_its_whole_story(
 
 
 def test_the_recipe_makes_the_same_tables_everywhere(tmp_path: Path) -> None:
-    import duckdb
 
     generate(tmp_path / "data")
-    with duckdb.connect() as connection:
+    with attached() as connection:
         found = {
             name: connection.execute(
                 f"SELECT {what} FROM '{tmp_path}/data/{name}.parquet'"

@@ -11,11 +11,11 @@ import statistics
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
 import yaml
 from cli.cli_run import Run
 from data import flights
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.cli.calibrate import prices, statements
@@ -49,7 +49,7 @@ def schema(source: Path, tmp_path: Path, run: Run) -> Path:
 
 
 def true_counts(source: Path, key: str) -> dict[object, int]:
-    with duckdb.connect(str(source), read_only=True) as connection:
+    with attached(source, read_only=True) as connection:
         return dict(
             connection.execute(
                 f"SELECT {key}, count(*) FROM flights WHERE tailnum IS NOT NULL GROUP BY 1"

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 from cli.cli_run import Run
+from data.database import attached
 
 from dpsql.schema.load.load import load_schema
 
@@ -52,7 +52,7 @@ METADATA = """
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     path = tmp_path / "my clinic.duckdb"
-    with duckdb.connect(str(path)) as connection:
+    with attached(path) as connection:
         connection.execute(DATABASE)
     return path
 
@@ -85,7 +85,7 @@ def test_a_skeleton_has_names_types_keys_and_comments_of_the_catalogue(
 def test_nothing_of_the_rows_is_in_a_skeleton(run: Run, database: Path) -> None:
     """The same tables without rows give the same text, and an ENUM's labels aren't in it."""
     text = run("init", database, "-o", "-").out
-    with duckdb.connect(str(database)) as connection:
+    with attached(database) as connection:
         connection.execute("DELETE FROM visits")
         connection.execute("DELETE FROM people")
     assert run("init", database, "-o", "-").out == text
@@ -201,7 +201,7 @@ def test_an_empty_folder_is_no_source(run: Run, tmp_path: Path) -> None:
 
 
 def test_tables_of_several_schemas_are_drafted_with_theirs(run: Run, tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "works.duckdb")) as connection:
+    with attached(tmp_path / "works.duckdb") as connection:
         connection.execute("CREATE SCHEMA staff; CREATE TABLE staff.people (id BIGINT PRIMARY KEY)")
         connection.execute("CREATE TABLE staff.shifts (person BIGINT REFERENCES staff.people (id))")
         connection.execute("CREATE TABLE sites (town VARCHAR)")

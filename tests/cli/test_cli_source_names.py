@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
 import yaml
 from cli.cli_run import Run
+from data.database import attached
 
 from dpsql.engine.opening import open_engine
 from dpsql.schema.load.load import load_schema
@@ -53,7 +53,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = tmp_path / ("data.duckdb" if request.param == "duckdb" else "data")
     if request.param != "duckdb":
         path.mkdir()
-    with duckdb.connect(str(path) if request.param == "duckdb" else ":memory:") as connection:
+    with attached(str(path) if request.param == "duckdb" else ":memory:") as connection:
         for name, rows in tables.items():
             if request.param == "duckdb":
                 connection.execute(f"CREATE TABLE {name} AS {rows}")

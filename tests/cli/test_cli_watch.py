@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import pytest
 from cli.cli_run import Run
+from data.database import attached
 
 from dpsql.errors import ExecutionFailed
 from dpsql.report.terminal import progress as module
@@ -126,14 +127,13 @@ ENDLESS = """
 @pytest.fixture
 def endless(penguins: Path, tmp_path: Path) -> Path:
     """A schema with a public table whose combinations no engine gets through."""
-    import duckdb
 
     folder = re.search("source: (.*)", penguins.read_text())
     assert folder
     data = tmp_path / "data"
     data.mkdir()
     (data / "penguins.parquet").symlink_to(Path(folder[1]) / "penguins.parquet")
-    with duckdb.connect() as connection:
+    with attached() as connection:
         rows = connection.sql("SELECT range AS n FROM range(100000)")
         rows.write_parquet(str(data / "numbers.parquet"))
     text = penguins.read_text().replace(folder[0], f"source: {data}")

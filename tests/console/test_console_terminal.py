@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 from cli.cli_run import Run
 from console.terminal import CTRL_C, CTRL_D, CTRL_R, ENTER, TAB, UP, Terminal, console
+from data.database import attached
 
 DEPARTMENTS = "SELECT department, count(*) AS people FROM staff GROUP BY 1 ORDER BY 1;"
 NAMES = ["Design", "Legal", "Logistics", "Production", "Research", "Sales"]
@@ -99,7 +99,7 @@ def enters(terminal: Terminal, awaited: str) -> Callable[[str], bool]:
 
 
 def test_ctrl_c_stops_a_query_and_says_whether_it_was_paid(company: Path) -> None:
-    with duckdb.connect() as connection:
+    with attached() as connection:
         rows = connection.sql("SELECT range AS n FROM range(100000)")
         rows.write_parquet(str(company.parent / "data" / "numbers.parquet"))
     text = company.read_text()

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pyarrow as pa
+from data.database import attached
 from numpy.typing import NDArray
 
 from dpsql.schema.load.load import load_schema
@@ -64,7 +64,7 @@ def write(folder: Path, fixture: str, table: str, columns: Columns) -> None:
     }
     assert arrays.keys() == declared.keys(), arrays.keys() ^ declared.keys()
     shown = ", ".join(_cast(name, str(declared[name].type)) for name in declared)
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.register("drawn", pa.table(arrays))
         connection.execute(f"COPY (SELECT {shown} FROM drawn) TO '{folder / table}.parquet'")
 

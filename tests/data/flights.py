@@ -6,7 +6,7 @@ import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
-import duckdb
+from data.database import attached
 
 
 def generate(folder: Path) -> Path:
@@ -18,7 +18,7 @@ def generate(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     zipfile.ZipFile(data / "flights.csv.zip").extract("flights.csv", folder)
     path = folder / "flights.duckdb"
-    with duckdb.connect(str(path)) as connection:
+    with attached(path) as connection:
         connection.execute("CREATE TABLE carriers (carrier VARCHAR PRIMARY KEY, name VARCHAR)")
         connection.execute("INSERT INTO carriers FROM read_csv(?)", [str(data / "airlines.csv")])
         connection.execute(

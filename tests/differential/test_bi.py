@@ -7,8 +7,8 @@ import shutil
 import traceback
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from differential.canary import CANARY, canary_rows
 from differential.classes import classes
 from differential.statement import FIXTURES, analytic
@@ -26,7 +26,7 @@ from dpsql.session.session import Session
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("bi")
     shutil.copy(FIXTURES / "bi" / "schema.yaml", found)
-    with duckdb.connect(str(found / "bi.duckdb")) as connection:
+    with attached(found / "bi.duckdb") as connection:
         schema = schema_of("bi")
         create_tables(connection, schema, canary_rows(schema))
     return found

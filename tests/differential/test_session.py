@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from differential.clean import clean_rows
 from differential.statement import FIXTURES, Statement, noted, written
 from neighbor_search.public_rows import create_tables
@@ -51,7 +51,7 @@ def _write(name: str, folder: Path) -> None:
     text = (FIXTURES / name / "schema.yaml").read_text(encoding="utf-8")
     ledger = folder / "ledger.sqlite"
     (folder / "schema.yaml").write_text(f"{text}\nledger: {ledger}\n", encoding="utf-8")
-    with duckdb.connect(str(folder / f"{name}.duckdb")) as connection:
+    with attached(folder / f"{name}.duckdb") as connection:
         create_tables(connection, schema, clean_rows(schema))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import duckdb
+from data.database import attached
 from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.render import rendered
@@ -16,7 +16,7 @@ COLUMN = exp.column("x")
 
 def evaluated(expression: exp.Expr, kind: Decimal, steps: Sequence[int]) -> list[int]:
     """`expression` of each number of `steps` of the last digit of `kind`."""
-    with duckdb.connect() as connection:
+    with attached() as connection:
         written = [_written(number, kind.scale) for number in steps]
         connection.execute(
             f"CREATE TABLE decimals AS SELECT unnest($1) AS n, unnest($2::{kind}[]) AS x",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
@@ -35,7 +35,7 @@ def values(kind: SqlType) -> list[int | Fraction]:
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_it_is_read_in_the_type_of_what_it_stands_beside(kind: SqlType) -> None:
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute(f"CREATE TABLE t (x {kind})")
         for value in values(kind):
             plain, typed = (f(value, kind).sql("duckdb") for f in (untyped_literal, emit_literal))

@@ -13,6 +13,7 @@ from typing import Final
 
 import duckdb
 import pytest
+from data.database import attached
 from differential import world
 from differential.world import World
 from emit import postgres_server, spark_server
@@ -94,7 +95,7 @@ def test_an_infinite_moment_has_duckdbs_text() -> None:
         node = scalar(Cast(Column(1, "x", kind), Varchar()))
         own = ["infinity", "-infinity", "2024-02-29", None]
         found = values(node, str(kind).lower(), own, read_as="c1")
-        with duckdb.connect() as connection:
+        with attached() as connection:
             listed = ", ".join("NULL" if t is None else f"'{t}'::{kind}" for t in own)
             expected = connection.execute(f"SELECT unnest([{listed}])::VARCHAR").fetchall()
         assert found == [text for (text,) in expected]

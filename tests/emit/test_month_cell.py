@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.nodes import scalar
@@ -42,7 +42,7 @@ def test_a_day_is_in_the_cell_of_its_month_or_in_none(unit: str, null: str) -> N
     assert counted is not None
     key = _key(unit)
     day = column_name(Column(0, "day", Date()))
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute(f"CREATE TABLE days AS SELECT unnest([{DAYS}])::DATE AS {day}")
         connection.register("cells", domain_table(DomainTable("cells", (key.type,), tuple(cells))))
         sql = f"SELECT {rendered(counted)} FROM days ORDER BY {day}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-import duckdb
 import pytest
+from data.database import attached
 from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.render import rendered
@@ -19,7 +19,7 @@ ROWS = [(30, 31), (30, 2**31), (99, 100), (1, 2), (7, 3), (2**31, 2**31 + 1), (1
 
 
 def test_a_share_is_exact_whatever_its_size() -> None:
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute("CREATE TABLE t (s HUGEINT, n BIGINT)")
         for part in {part for part, _ in ROWS}:
             found = [(s, n) for s, (own, n) in product(TOTALS, ROWS) if own == part]
@@ -44,7 +44,7 @@ def test_a_share_whose_product_is_bounded_is_the_same_integer(part: int) -> None
         assert ("TRY" in text) == (largest >= 2**63)
         # In the narrowest type that holds them, as a unit's clamped sums are.
         kind = "INTEGER" if max(totals) < 2**31 else "BIGINT"
-        with duckdb.connect() as connection:
+        with attached() as connection:
             connection.execute(f"CREATE TABLE t (s {kind}, k INTEGER, n INTEGER)")
             rows = [
                 (s, part, n)

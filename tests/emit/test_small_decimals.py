@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
@@ -31,13 +31,13 @@ def test_no_row_changes_a_sum_by_more_than_its_bound(
     heaviest = f"0.{10**6:0{scale}}"
     (tmp_path / "schema.yaml").write_text(SCHEMA.format(scale=scale, most=heaviest))
     source = str(tmp_path / "dust.duckdb")
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute(f"CREATE TABLE grains (weight DECIMAL(38, {scale}))")
         connection.execute(f"INSERT INTO grains SELECT {heaviest} FROM range({fewer})")
     session = Session(load_schema(tmp_path / "schema.yaml"))
     (release,) = session.compile("SELECT sum(weight) FROM grains").releases
     session.close()
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         (before,) = connection.execute(release.step.query.sql).fetchall()[0]
         connection.execute(f"INSERT INTO grains VALUES ({heaviest})")
         (after,) = connection.execute(release.step.query.sql).fetchall()[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import duckdb
 import pytest
+from data.database import attached
 from emit.decimals import COLUMN, evaluated
 from neighbor_search.share import in_turn
 from sqlglot import exp
@@ -56,5 +56,5 @@ def test_no_way_to_steps_has_a_try(scale: int, *, few: bool) -> None:
 
 def test_no_rows_add_up_to_nothing() -> None:
     taken = rendered(to_steps(summed(6, 10**9), exp.cast(exp.null(), "DECIMAL(38, 6)")))
-    with duckdb.connect() as connection:
+    with attached() as connection:
         assert connection.execute(f"SELECT {taken}").fetchall() == [(0,)]

@@ -9,6 +9,7 @@ from random import Random
 
 import duckdb
 import pytest
+from data.database import attached
 from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.aggregate import emit_aggregate, emit_window
@@ -144,7 +145,7 @@ def test_what_is_no_finite_number_is_null(function: OpenFunction) -> None:
         rendered(emit_aggregate(call, None, guarded=False, is_total=is_total))
         for is_total in (False, True)
     )
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute("CREATE TABLE far AS SELECT unnest([1e308, -1e308, 1, 2]) AS c1")
         connection.execute("CREATE TABLE near AS SELECT unnest([1, 2, 5, NULL, 7.5::DOUBLE]) AS c1")
         assert connection.execute(f"SELECT {total} FROM far").fetchall() == [(None,)]

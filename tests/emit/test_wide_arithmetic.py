@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data.database import attached
 from functions.calls import TYPES, bind
 from functions.samples import extreme
 from sqlglot import parse_one
@@ -32,7 +33,7 @@ FORMS = (
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
+    with attached() as connection:
         for kind in NUMBERS:
             values = ", ".join(f"(CAST('{text}' AS {kind}))" for text in extreme(kind))
             connection.execute(f'CREATE TABLE "{kind}" AS SELECT v FROM (VALUES {values}) t(v)')
@@ -89,7 +90,7 @@ def test_decimals_of_more_digits_than_their_type_raise_nowhere(
         for number, kind in enumerate((a, b))
     }
     pq.write_table(pa.table(columns), file, store_decimal_as_integer=True)
-    with duckdb.connect() as connection:
+    with attached() as connection:
         rows = connection.execute(
             f"SELECT count({forms[1]}) FROM (SELECT c0, c1 FROM '{file}')"
         ).fetchone()

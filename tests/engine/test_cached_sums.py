@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from notes.exact import exact_mechanisms
 from privacy.seeded import SeededRandomness
 from session.jobs import job_of
@@ -61,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _write(folder: Path, rows: str) -> None:
-    with duckdb.connect(folder / "written.duckdb") as connection:
+    with attached(folder / "written.duckdb") as connection:
         connection.execute("CREATE TABLE buyers AS FROM range(70) r(buyer)")
         connection.execute(f"CREATE TABLE sales AS {rows}")
     (folder / "written.duckdb").replace(folder / "shop.duckdb")

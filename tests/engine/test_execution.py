@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from engine.people import CANARY
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
@@ -60,7 +60,7 @@ def test_registered_tables_are_found_in_any_case(engine: DuckDBEngine) -> None:
 
 
 def test_what_writes_is_refused_however_often_a_select_like_it_ran(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "a.duckdb")) as connection:
+    with attached(tmp_path / "a.duckdb") as connection:
         connection.execute("CREATE TABLE a AS SELECT 1 AS n")
     table = SourceTable("a", None, (("n", "INTEGER"),))
     with DuckDBEngine(DuckDBSource(str(tmp_path / "a.duckdb"), (table,))) as engine:
@@ -203,7 +203,7 @@ def test_an_owners_process_is_told_the_cause_by_its_class_alone(
 def test_of_many_tables_each_is_there_once_it_is_named(tmp_path: Path) -> None:
     path, names = str(tmp_path / "many.duckdb"), [f"t{n}" for n in range(120)]
     names += ['with "quotes"', "Größe"]
-    with duckdb.connect(path) as connection:
+    with attached(path) as connection:
         for number, name in enumerate(names):
             quoted = '"' + name.replace('"', '""') + '"'
             connection.execute(f"CREATE TABLE {quoted} AS SELECT {number} AS x")

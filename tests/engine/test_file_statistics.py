@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data.database import attached
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import DuckDBSource, SourceTable
@@ -61,7 +61,7 @@ def test_bytes_that_are_not_utf_8_are_found_whatever_stands_beside_them(
 ) -> None:
     """DuckDB's file has a Bloom filter, of which the bytes that are changed later aren't part."""
     file = tmp_path / "readings.parquet"
-    with duckdb.connect() as made:
+    with attached() as made:
         rows = f"SELECT x FROM (SELECT 'qx' AS x FROM range(50) {beside}) AS t, range(2)"
         options = "FORMAT parquet, COMPRESSION uncompressed"
         made.execute(f"COPY ({rows}) TO '{file}' ({options})")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from data.database import attached
 from engine.people import source
 
 import dpsql.engine.fingerprint as module
@@ -35,7 +36,7 @@ def test_one_changed_byte_is_another_version(files: Path, tmp_path: Path) -> Non
 
 def test_uncheckpointed_rows_are_another_version(tmp_path: Path) -> None:
     path = str(tmp_path / "t.duckdb")
-    with duckdb.connect(path) as connection:
+    with attached(path) as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS x")
     before = fingerprint(DuckDBSource(path))
     connection = duckdb.connect(path)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.row_estimate import Unestimated
@@ -70,7 +71,7 @@ def fill(connection: duckdb.DuckDBPyConnection) -> None:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
-    with duckdb.connect(tmp_path / "clinic.duckdb") as connection:
+    with attached(tmp_path / "clinic.duckdb") as connection:
         fill(connection)
     (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     with closing(Session(tmp_path / "schema.yaml")) as session:
@@ -81,7 +82,7 @@ def test_duckdb_leaves_a_limit_out_and_sums_past_64_bits() -> None:
     """Which is why neither is written so; once it does neither, both may be."""
     total = "SELECT sum({}) FROM patients AS t " + NO_REGION + " ON region = id"
     guarded = rendered(Unestimated(expression=column_ref("paid", "t")))
-    with duckdb.connect(":memory:") as connection:
+    with attached() as connection:
         fill(connection)
         some = connection.execute(f"SELECT doctor FROM {JOINS[1]} LIMIT 1").fetchall()
         assert len(some) == 4

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.sampled_view import sampled_view
@@ -48,7 +49,7 @@ def key(seed: object) -> str:
 def stored(folder: Path, *statements: str) -> str:
     """A database with 200 people, two orders each of three lines, and notes; then `statements`."""
     path = folder / f"{len(list(folder.iterdir()))}.duckdb"
-    with duckdb.connect(path) as connection:
+    with attached(path) as connection:
         for table, columns, count in (
             ("people", "range AS id, 'x' || range AS name", 200),
             ("orders", "range AS order_id, (range // 2)::INT AS person", 400),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
-import duckdb
 import pytest
 from cli.cli_run import Run
+from data.database import attached
 from emit.spark_server import url
 from engine.postgres_world import database
 
@@ -73,7 +73,7 @@ def expected(run: Run, tmp_path: Path) -> str:
     mark = "_" + secrets.token_hex(4)
     folder = tmp_path / "file"
     folder.mkdir()
-    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+    with attached(folder / "shop.duckdb") as connection:
         for statement in fill(mark, "DECIMAL(12,2)", "BIGINT", "VARCHAR", "DOUBLE"):
             connection.execute(statement)
     told = cuts(run, folder, "shop.duckdb", mark)

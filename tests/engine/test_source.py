@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data.database import attached
 from engine.people import CANARY, COLUMNS, source
 
 from dpsql.engine.duckdb import catalog
@@ -159,7 +160,7 @@ def test_folder_names_are_no_columns(tmp_path: Path) -> None:
 
 def test_text_is_compared_as_bytes_whatever_a_column_declares(tmp_path: Path) -> None:
     # One row would else be in count(*) FILTER (WHERE word = 'ER') and in that of 'er'.
-    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+    with attached(tmp_path / "t.duckdb") as connection:
         connection.execute("CREATE TABLE t (word VARCHAR COLLATE nocase)")
         connection.execute("INSERT INTO t VALUES ('ER'), ('er')")
     table = SourceTable("t", None, (("word", "VARCHAR"),))

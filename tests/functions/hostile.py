@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-import duckdb
+from data.database import attached
 from functions.calls import TYPES
 from functions.samples import extreme, ordinary
 
@@ -55,7 +55,7 @@ def write(folder: Path, source: str, world: int) -> DuckDBSource:
     declared = [("u", "BIGINT"), *((column, str(kind)) for column, kind in columns())]
     typed = ", ".join(f"{column} {kind}" for column, kind in declared)
     path = folder / "hostile.duckdb"
-    with duckdb.connect(str(path)) as made:
+    with attached(path) as made:
         for table in ("listed", "rows"):
             made.execute(f"CREATE TABLE {table} ({typed})")
             rows = [_ordinary(n) for n in range(6)]

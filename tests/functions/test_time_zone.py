@@ -8,9 +8,9 @@ from fractions import Fraction
 from random import Random
 from zoneinfo import ZoneInfo
 
-import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from functions.calls import bind
 from sqlglot import parse_one
 
@@ -77,7 +77,7 @@ def test_duckdb_computes_the_same(zone: str, backwards: bool) -> None:
     given = moments(between)
     call = f"convert_timezone('{zones[0]}', '{zones[1]}', m)"
     emitted = emit_expression(bind(parse_one(call, dialect="duckdb"), {"m": Timestamp()})[0])
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.register("given", pa.table({"c0": pa.array(given, pa.timestamp("us"))}))
         rows = connection.execute(f"SELECT {emitted.sql('duckdb')} FROM given").fetchall()
     assert [moment for (moment,) in rows] == [between.shifted(moment) for moment in given]

@@ -13,8 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
+from data.database import attached
 from fuzz.generated_schema import Made, made
 from fuzz.own_statement import own_statement
 from neighbor_search.public_rows import create_tables
@@ -81,7 +81,7 @@ def _outcomes(
     path = folder / "schema.yaml"
     text = found.text.replace("epsilon: 8", "epsilon: 500, allow_large_epsilon: true")
     path.write_text(text.replace("dataset: generated", f"dataset: generated-{folder.name}"))
-    with duckdb.connect(str(folder / "generated.duckdb")) as connection:
+    with attached(folder / "generated.duckdb") as connection:
         create_tables(connection, found.schema, rows)
     with closing(Connection(Session(path, randomness=SeededRandomness("own")))) as asked:
         for sql in statements:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from data.database import attached
 from neighbor_search.share import in_turn
 from notes.exact import raw_groups
 
@@ -104,7 +105,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 @pytest.fixture
 def releases(kind: Kind, tmp_path: Path) -> Iterator[list[tuple[str, CompiledRelease]]]:
     """What is answered of the kind: some aggregates refuse some types."""
-    with duckdb.connect(str(tmp_path / "odd.duckdb")) as made:
+    with attached(tmp_path / "odd.duckdb") as made:
         made.execute(f"CREATE TABLE rows (x {kind.name}, y INTEGER)")
     text = SCHEMA.format(kind=kind.name, low=kind.low, high=kind.high)
     (tmp_path / "schema.yaml").write_text(text, encoding="utf-8")
@@ -124,7 +125,7 @@ def test_no_row_of_any_type_passes_a_bound(
     kind: Kind, releases: list[tuple[str, CompiledRelease]]
 ) -> None:
     assert len(releases) >= 3
-    with duckdb.connect() as connection:
+    with attached() as connection:
         fix_meaning(connection)
         connection.execute(f"CREATE TABLE rows (x {kind.name}, y INTEGER)")
         # Sums pass a power of ten where one row is added to so many.

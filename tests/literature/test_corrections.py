@@ -12,9 +12,9 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from literature.data_facts import diamonds
 from literature.gaussian import hockey_stick
 from mpmath import mp, mpf
@@ -60,7 +60,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three people, and all diamonds by carats, rounded up."""
     file = tmp_path_factory.mktemp("corrections") / "data.duckdb"
     bins = pa.array([math.ceil(carat) for carat in diamonds()["carat"]], pa.int32())
-    with duckdb.connect(file) as connection:
+    with attached(file) as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT * FROM (VALUES (6, 170.0, 'a'), (10, 181.0, 'a'), "
             "(7, 165.0, 'b')) AS t(x, height, part)"

@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
 from assistant import command, environment
 from audit.test_worlds_look_alike import CANARY, with_canaries, within
+from data.database import attached
 from fuzz.mutation import mutant
 from fuzz.query import query
 from neighbor_search.public_rows import PUBLIC, create_tables
@@ -73,7 +73,7 @@ def world(folder: Path, rows: Rows) -> Iterator[World]:
     folder.mkdir()
     path, text = folder / "schema.yaml", CLINIC.read_text()
     path.write_text(text)
-    with duckdb.connect(str(folder / "clinic.duckdb")) as made:
+    with attached(folder / "clinic.duckdb") as made:
         create_tables(made, load_schema(CLINIC), rows)
     settings = {**environment(), "DPSQL_STATE": str(folder / "state")}
     with (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
+from data.database import attached
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "pgwire" / "both"
 COLUMNS = """id bigint, i integer, j integer, n bigint, s smallint, f double precision,
@@ -49,7 +49,7 @@ def make(folder: Path) -> None:
     """The schema and its data, for dpsql."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(FOLDER / "schema.yaml", folder / "schema.yaml")
-    with duckdb.connect(str(folder / "data.duckdb")) as connection:
+    with attached(folder / "data.duckdb") as connection:
         connection.execute(f"CREATE TABLE t ({COLUMNS}); {ROWS}")
         connection.execute("CREATE TABLE people AS SELECT i::BIGINT id FROM range(2000) r(i)")
 

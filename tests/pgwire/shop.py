@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
+from data.database import attached
 from waiting import HANGS_AFTER
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures" / "pgwire"
@@ -72,7 +72,7 @@ def make(folder: Path, customers: int = CUSTOMERS, orders: int = ORDERS) -> Path
     """The shop's schema and data in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(FIXTURES / "schema.yaml", folder / "schema.yaml")
-    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+    with attached(folder / "shop.duckdb") as connection:
         connection.execute(
             f"""
             CREATE TABLE regions AS SELECT i::BIGINT AS region_id, 'region ' || i AS name

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from neighbor_search.share import in_turn
 from pgwire.inner_command import command
 from pgwire.pressure import question
@@ -112,7 +112,7 @@ def remove_source(shop: Shop) -> None:
 
 def other_columns(shop: Shop) -> None:
     other = shop.source.with_name("next.duckdb")
-    with duckdb.connect(str(other)) as data:
+    with attached(other) as data:
         data.execute("CREATE TABLE orders (nothing INTEGER)")
     other.replace(shop.source)
 

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from data.database import attached
 from pgwire.shop import make
 
 import dpsql.session.compile.compile as compiling
@@ -42,7 +42,7 @@ def charges(dataset: Dataset) -> int:
 def replace_data(folder: Path, change: str) -> None:
     """Other data take the place of those that workers hold open."""
     other = shutil.copy(folder / "shop.duckdb", folder / "next.duckdb")
-    with duckdb.connect(str(other)) as data:
+    with attached(other) as data:
         data.execute(change)
     Path(other).replace(folder / "shop.duckdb")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from data.database import attached
 from pgwire.pressure import connect, question
 from pgwire.shop import Served, served
 
@@ -20,14 +21,13 @@ def shop(tmp_path: Path) -> Iterator[Served]:
 
 
 def test_the_schema_and_the_data_are_read_anew(shop: Served) -> None:
-    import duckdb
 
     with connect(shop) as connection:
         assert connection.execute("SELECT count(*) FROM regions").fetchone() == (4,)
         first = connection.execute(question(1)).fetchall()
         # Workers hold the file; its next version takes its place at once.
         other = shutil.copy(shop.folder / "shop.duckdb", shop.folder / "next.duckdb")
-        with duckdb.connect(str(other)) as data:
+        with attached(other) as data:
             data.execute("INSERT INTO regions VALUES (5, 'region 5')")
         Path(other).replace(shop.folder / "shop.duckdb")
         assert connection.execute("SELECT count(*) FROM regions").fetchone() == (5,)

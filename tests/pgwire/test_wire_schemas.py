@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
 import sqlalchemy as sa
+from data.database import attached
 from pgwire.shop import Served, psql, served
 
 SCHEMA = """\
@@ -59,7 +59,7 @@ CREATE TABLE "plant.sites" AS SELECT 7::BIGINT AS id, 'a name with a dot' AS tow
 
 def make(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    with duckdb.connect(str(folder / "works.duckdb")) as connection:
+    with attached(folder / "works.duckdb") as connection:
         connection.execute(DATA)
     (folder / "schema.yaml").write_text(SCHEMA)
     return folder / "schema.yaml"

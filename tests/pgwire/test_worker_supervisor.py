@@ -12,8 +12,8 @@ from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from data.database import attached
 from session.jobs import job_of
 from waiting import HANGS_AFTER
 
@@ -122,7 +122,7 @@ def test_an_interrupt_stops_the_task_that_it_names_alone() -> None:
 
 @pytest.fixture
 def job(tmp_path: Path) -> RunJob:
-    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT i AS age FROM range(80) r(i)")
     return RunJob(job_of("SELECT count(*) FROM people", PEOPLE, tmp_path), None)
 

@@ -10,6 +10,7 @@ from random import Random
 import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from neighbor_search.public_rows import PUBLIC, create_tables
 from neighbor_search.share import in_turn
 from notes.compiler import prepared, schema_of
@@ -62,7 +63,7 @@ def test_the_integers_are_those_of_the_limits_by_hand(
     random = Random(f"{limits} {salt}")
     for busy in (1, 3, 12, 40):
         visits = [_visit(random, patients=6) for _ in range(6 * busy)]
-        with duckdb.connect() as connection:
+        with attached() as connection:
             found = _found(connection, release, visits, salt)
             assert found == _by_hand(visits, Hashes(connection, salt), limits)
         assert any(map(any, found.values()))
@@ -104,7 +105,7 @@ def test_a_unit_keeps_as_many_groups_that_follow_each_other(groups: int) -> None
     ends: list[Sequence[int]] = [[0], [126], [0, 126], [63, 64], everything]
     drawn = [random.sample(everything, random.randint(1, MAX_RANKS)) for _ in range(200)]
     units = [sorted(own) for own in (*ends, *drawn)]
-    with duckdb.connect() as connection:
+    with attached() as connection:
         for unit, kept in _kept(connection, units, groups, "1").items():
             assert kept in _runs(units[unit], min(groups, len(units[unit])))
 
@@ -112,7 +113,7 @@ def test_a_unit_keeps_as_many_groups_that_follow_each_other(groups: int) -> None
 def test_each_group_of_a_unit_is_kept_as_often() -> None:
     """30 groups of 4,000 units: none is farther than six deviations off, 1 run in 10^7."""
     cells, units = range(0, 90, 3), 4_000
-    with duckdb.connect() as connection:
+    with attached() as connection:
         kept = _kept(connection, [cells] * units, 12, "another")
     counts = Counter(cell for own in kept.values() for cell in own)
     share = 12 / len(cells)

@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import patch
 
-import duckdb
 import pytest
+from data.database import attached
 from fuzz.ways import Database, Outcome, Proofs, Way, database, without_zeros
 from neighbor_search.share import in_turn
 from neighbor_search.sidecar import all_within_bounds
@@ -231,7 +231,7 @@ def test_units_have_bits_if_they_are_integers_and_keys_have_few_values(
     rows = f"(VALUES {values}) AS t (u, g, c1)"
     strings, others = (rendered(part) for part in (bits.strings(), bits.has_none()))
     counted = rendered(number_of_bits())
-    with duckdb.connect() as connection:
+    with attached() as connection:
         by_bits = connection.execute(
             f"SELECT g, {counted} FROM (SELECT g, {strings} FROM {rows} GROUP BY g) GROUP BY g"
         ).fetchall()

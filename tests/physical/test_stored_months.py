@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
+from data.database import attached
 from emit.test_month_cell import DAYS
 from neighbor_search.sidecar import LIMITS, has_stored_ranks, private, proved
 from notes.compiler import schema_of
@@ -51,7 +51,7 @@ def test_the_months_of_a_file_are_the_keys_of_statements() -> None:
     assert name == "month of visit_date"
     day = Column(0, "day", Date())
     key = rendered(scalar(Call("date_trunc", (Literal("month", Varchar()), day), Timestamp())))
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute(
             f"CREATE TABLE days AS SELECT d AS visit_date, d AS {column_name(day)}"
             f" FROM (SELECT unnest([{DAYS}])::DATE AS d)"

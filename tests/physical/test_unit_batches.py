@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from notes.compiler import prepared
 from privacy.seeded import SeededRandomness
 from session.jobs import job_of
@@ -92,7 +92,7 @@ budget: {epsilon: 8, delta: 1.0e-6, accounting: zcdp}
 def test_what_memory_does_not_hold_at_once_is_found_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with duckdb.connect(tmp_path / "shop.duckdb") as connection:
+    with attached(tmp_path / "shop.duckdb") as connection:
         connection.execute("CREATE TABLE buyers AS SELECT i AS buyer FROM range(100000) r(i)")
         connection.execute(
             "CREATE TABLE sales AS SELECT i % 100000 AS buyer, 'item ' || hash(i) % 1000 AS item"

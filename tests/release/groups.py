@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pyarrow as pa
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.accounting.loss import Accounting
@@ -57,7 +57,7 @@ def asked(
         delta = 0 if accounting is Accounting.PURE else "1.0e-6"
         text = SCHEMA.format(last=groups - 1, delta=delta, accounting=accounting.value)
         schema.write_text(text)
-        with duckdb.connect() as connection:
+        with attached() as connection:
             connection.execute(f"COPY ({rows_sql(groups)}) TO '{place}/data/people.parquet'")
     sql = f"SELECT g, {columns} FROM people GROUP BY g ORDER BY g"
     session = Session(schema, epsilon=epsilon, randomness=SeededRandomness(f"{sql}{accounting}"))
@@ -85,7 +85,7 @@ def _numbers(column: pa.ChunkedArray) -> np.ndarray:
 def exact(groups: int, columns: str) -> dict[str, np.ndarray]:
     """The same columns without noise, by DuckDB."""
     sql = f"SELECT g, {columns} FROM ({rows_sql(groups)}) GROUP BY g ORDER BY g"
-    with duckdb.connect() as connection:
+    with attached() as connection:
         return {name: np.asarray(c) for name, c in connection.sql(sql).fetchnumpy().items()}
 
 

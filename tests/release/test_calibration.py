@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.bounding.options import ContributionLimits
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -34,7 +34,7 @@ per_query: {epsilon: 1, delta: 1.0e-6}
 
 @pytest.fixture(params=["approx", "zcdp"])
 def session(request: pytest.FixtureRequest, tmp_path: Path) -> Session:
-    with duckdb.connect(str(tmp_path / "sales.duckdb")) as connection:
+    with attached(tmp_path / "sales.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT 1::BIGINT id")
         connection.execute("CREATE TABLE sales AS SELECT 1::BIGINT person, 'a' clerk")
     budget = f"budget: {{epsilon: 10, delta: 1.0e-5, accounting: {request.param}}}"

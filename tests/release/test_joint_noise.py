@@ -7,9 +7,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import InternalError
@@ -74,7 +74,7 @@ def opened(tmp_path: Path, request: pytest.FixtureRequest) -> Opened:
         neighbors: str = "add_remove",
         rows: str = "rows_per_group: 1",
     ) -> Session:
-        with duckdb.connect(tmp_path / "data.duckdb") as connection:
+        with attached(tmp_path / "data.duckdb") as connection:
             flags = ", ".join(f"range % {n + 2} = 0 AS {flag}" for n, flag in enumerate("abcdef"))
             connection.execute(
                 "CREATE OR REPLACE TABLE members AS SELECT range AS member_id,"

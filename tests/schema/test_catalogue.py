@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data.database import attached
 from schema.shop import load
 
 from dpsql.engine.opening import open_engine
@@ -49,7 +49,7 @@ CREATE VIEW old_people AS SELECT * FROM people;
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+    with attached(tmp_path / "shop.duckdb") as connection:
         connection.execute(DDL)
     return tmp_path
 

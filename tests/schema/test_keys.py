@@ -4,8 +4,8 @@ import json
 import stat
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from narrowed import ledger_file
 from schema.file_source import file_source
 from schema.shop import load
@@ -34,7 +34,7 @@ PEOPLE = "people(id INTEGER)"
 def database(folder: Path, people: str, visits: str) -> Schema:
     path = folder / "shop.duckdb"
     path.unlink(missing_ok=True)
-    with duckdb.connect(str(path)) as connection:
+    with attached(path) as connection:
         connection.execute(f"CREATE TABLE people AS SELECT * FROM (VALUES {people}) AS t(id)")
         connection.execute(f"CREATE TABLE visits AS SELECT * FROM (VALUES {visits}) AS t(id, day)")
         connection.execute("CREATE TABLE towns AS SELECT 1 AS town")
@@ -66,7 +66,7 @@ def test_keys_are_checked_on_the_rows(
 
 def test_an_empty_table_has_no_duplicates(tmp_path: Path) -> None:
     schema = database(tmp_path, "(1)", "(1, 1)")
-    with duckdb.connect(str(file_source(schema).path)) as connection:
+    with attached(file_source(schema).path) as connection:
         connection.execute("DELETE FROM people")
     with open_engine(engine_source(schema)) as engine:
         assert duplicate_free(engine, "people", ["id"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data.database import attached
 from hypothesis import given
 from hypothesis import strategies as st
 from narrowed import integer
@@ -128,7 +128,7 @@ def answers(folder: Path, source: str) -> None:
 
 
 def test_schemas_of_a_duckdb_file_are_read(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "rows.duckdb")) as made:
+    with attached(tmp_path / "rows.duckdb") as made:
         made.execute("CREATE SCHEMA sales; CREATE SCHEMA hr")
         made.execute("CREATE TABLE sales.orders AS SELECT 1::BIGINT AS amount FROM range(100)")
         made.execute("CREATE TABLE hr.orders AS SELECT 7::BIGINT AS amount")

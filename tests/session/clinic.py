@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
+from data.database import attached
 
 SCHEMA = """\
 dataset: clinic
@@ -64,7 +64,7 @@ CREATE TABLE codes AS SELECT 77123 AS code;
 
 def made(folder: Path) -> Path:
     """Its schema, beside its rows."""
-    with duckdb.connect(folder / "hospital_7731.duckdb") as connection:
+    with attached(folder / "hospital_7731.duckdb") as connection:
         connection.execute(ROWS)
     (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     return folder / "schema.yaml"

@@ -9,9 +9,9 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
+from data.database import attached
 from data.insertion import insert
 from neighbor_search.share import in_turn
 from notes.exact import raw_groups
@@ -80,7 +80,7 @@ def opened(
 ) -> Session:
     source = folder / "data.duckdb"
     if not source.exists():
-        with duckdb.connect(source) as connection:
+        with attached(source) as connection:
             connection.execute("CREATE TABLE patients AS SELECT range AS patient_id FROM range(50)")
             connection.execute(
                 "CREATE TABLE stays (patient_id BIGINT, ward VARCHAR, nights INT, change DOUBLE)"
@@ -118,7 +118,7 @@ def test_wards_are_named_by_the_law_of_their_counts(
     with closing(opened(tmp_path, accounting, neighbors)) as session:
         (release,) = session.compile(sql, SPARSE).releases
         made = mechanism_of(session, sql)
-    with duckdb.connect(tmp_path / "data.duckdb", read_only=True) as connection:
+    with attached(tmp_path / "data.duckdb", read_only=True) as connection:
         for domain in release.step.query.domains:
             connection.register(domain.name, domain_table(domain))
         raw = raw_groups(connection, release, "1")
@@ -244,7 +244,7 @@ def test_parameters_are_where_values_are(tmp_path: Path) -> None:
 def test_an_empty_table_and_one_without_groups_fail_not(tmp_path: Path) -> None:
     with closing(opened(tmp_path)):
         pass
-    with duckdb.connect(tmp_path / "data.duckdb") as connection:
+    with attached(tmp_path / "data.duckdb") as connection:
         connection.execute("DELETE FROM stays")
     with closing(opened(tmp_path, epsilon=Fraction(50))) as session:
         few = session.query("ALERT WHEN count(*) < 9 FROM stays BY ward LIMIT 9", options=SPARSE)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from notes.compiler import prepared
 from privacy.seeded import SeededRandomness
 
@@ -150,7 +150,7 @@ def test_a_leaf_that_is_read_once_is_shared_as_before(ways: tuple[str, str]) -> 
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
-    with duckdb.connect(tmp_path / "trips.duckdb") as connection:
+    with attached(tmp_path / "trips.duckdb") as connection:
         connection.execute("CREATE TABLE trips AS SELECT 1 origin, 2 destination FROM range(1000)")
     (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     found = Session(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 from session.asking import Asking
 
@@ -39,7 +39,7 @@ def limits() -> str:
 def asked(tmp_path: Path, limits: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
     monkeypatch.setenv("DPSQL_STATE", str(tmp_path / "state"))
     (tmp_path / "schema.yaml").write_text(SCHEMA.replace("LIMITS", limits))
-    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT i % 20 AS age, 'town ' || i % 15 AS town"
             " FROM range(30000) t(i); CREATE TABLE towns AS SELECT DISTINCT town FROM people"

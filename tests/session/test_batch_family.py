@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.dbapi.connection import Connection
@@ -56,7 +56,7 @@ VISITS = [f"SELECT {key}, count(*) FROM visits GROUP BY {key}" for key in ("ward
 
 @pytest.fixture
 def schema(tmp_path: Path) -> Path:
-    with duckdb.connect(str(tmp_path / "people.duckdb")) as source:
+    with attached(tmp_path / "people.duckdb") as source:
         source.execute(
             "CREATE TABLE people AS SELECT i::BIGINT AS id, (i % 2)::INTEGER AS sex,"
             " (i % 3)::INTEGER AS region, (i % 4)::INTEGER AS level, (i % 99)::INTEGER AS age"

@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from data.database import attached
 
 import dpsql.session.sidecar as module
 from dpsql.engine.opening import open_engine
@@ -42,7 +42,7 @@ COUNTED = "SELECT count(*) FROM buyers"
 
 @pytest.fixture
 def schema(tmp_path: Path) -> Schema:
-    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+    with attached(tmp_path / "shop.duckdb") as connection:
         connection.execute(
             "CREATE TABLE buyers AS SELECT i AS buyer, i % 10 AS kind FROM range(40) r(i);"
             "CREATE TABLE sales AS SELECT i AS buyer FROM range(40) r(i)"
@@ -59,7 +59,7 @@ def prepare(schema: Schema) -> None:
 def replace_data(schema: Schema) -> None:
     """Other data take the place of those of before: a buyer is of all kinds, and has ten sales."""
     folder = schema.path.parent
-    with duckdb.connect(str(folder / "next.duckdb")) as connection:
+    with attached(folder / "next.duckdb") as connection:
         connection.execute(
             "CREATE TABLE buyers AS SELECT 1 AS buyer, i AS kind FROM range(10) r(i);"
             "CREATE TABLE sales AS SELECT 1 AS buyer FROM range(10)"

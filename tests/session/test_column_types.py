@@ -8,8 +8,8 @@ import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import duckdb
 import pytest
+from data.database import attached
 from documentation.pages import check_table
 from narrowed import integer, number
 from pgwire.shop import served
@@ -164,7 +164,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A column of each type in a private table of 1,000 equal rows, and in a public one of one."""
     made = tmp_path_factory.mktemp("kinds")
     values = ", ".join(f"CAST({read.sql} AS {read.kind}) AS {read.name}" for read in READ)
-    with duckdb.connect(str(made / "kinds.duckdb")) as connection:
+    with attached(made / "kinds.duckdb") as connection:
         connection.execute("SET TimeZone = 'America/New_York'")  # not the reader's
         connection.execute(f"CREATE TABLE listed AS SELECT {values}")
         connection.execute("CREATE TABLE people AS SELECT listed.* FROM listed, range(1000)")
@@ -304,7 +304,7 @@ def test_a_rounded_moment_is_no_key(folder: Path) -> None:
 def test_different_values_read_differently(left: str, right: str, kind: str) -> None:
     found = reading("TIMESTAMP WITH TIME ZONE" if kind == "TIMESTAMPTZ" else kind)
     assert found.exact
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         sql = "SELECT TRY_CAST(CAST({} AS {kind}) AS {to}) = TRY_CAST(CAST({} AS {kind}) AS {to})"
         asked = sql.format(left, right, kind=kind, to=found.type)

@@ -8,6 +8,7 @@ from typing import Final
 import duckdb
 import numpy as np
 import pytest
+from data.database import attached
 from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
@@ -115,14 +116,14 @@ def test_each_hash_is_that_of_one_part(number: int) -> None:
     values = ", ".join(f"({each})" for each in hashes)
     of = " + ".join(f"({each})::INTEGER" for each in conditions)
     select = f"SELECT {of} FROM (VALUES {values}) t(h)".replace(f"hash({_sql(UNIT_COLUMN)})", "h")
-    with duckdb.connect(":memory:") as connection:
+    with attached() as connection:
         assert connection.execute(select).fetchall() == [(1,)] * len(hashes)
 
 
 def test_which_part_a_row_is_of_is_known_before_it_is_joined() -> None:
     unit = _sql(UNIT_COLUMN)
     joined = f"SELECT l.i, o.u AS {unit} FROM l JOIN o USING (i)"
-    with duckdb.connect(":memory:") as connection:
+    with attached() as connection:
         connection.execute("CREATE TABLE o AS SELECT i, i AS u FROM range(9) r(i)")
         connection.execute("CREATE TABLE l AS FROM range(99) r(i)")
         select = f"EXPLAIN SELECT * FROM ({joined}) WHERE {is_of_part(1, 2)}"
@@ -153,7 +154,7 @@ def test_texts_are_listed_where_each_came_again_and_no_row_has_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(listed_texts, "_SAMPLED", 2500)
-    with duckdb.connect(":memory:") as connection:
+    with attached() as connection:
         connection.execute(
             "CREATE TABLE t AS SELECT nullif('it''s ' || i % 3, 'it''s 2') AS few, i || '' AS each,"
             " CASE WHEN i = 5 THEN 'once' ELSE 'often' END AS once, 'a' || chr(0) AS ends, i AS n,"

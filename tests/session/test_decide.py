@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.bounding.options import ContributionLimits, ReleaseOptions
@@ -72,7 +72,7 @@ def opened(
     seed: str = "decide",
 ) -> Session:
     source = folder / "data.duckdb"
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute("CREATE TABLE traders AS SELECT range AS trader_id FROM range(10000)")
         columns = list(zip(*rows, strict=True)) or [()] * 4
         types = (pa.int64(), pa.string(), pa.float64(), pa.float64())

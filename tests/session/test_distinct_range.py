@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.dbapi.connection import Connection
@@ -35,7 +35,7 @@ BY_REGION = "SELECT region, count(DISTINCT sex) AS n FROM people GROUP BY region
 
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[Connection]:
-    with duckdb.connect(str(tmp_path / "people.duckdb")) as source:
+    with attached(tmp_path / "people.duckdb") as source:
         source.execute(
             "CREATE TABLE people AS SELECT i::BIGINT AS id, (i % 40 + 1)::INTEGER AS region,"
             " ['F', 'M'][i % 2 + 1] AS sex, i % 3 = 0 AS smokes, DATE '2000-01-05' AS born,"

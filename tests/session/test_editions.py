@@ -17,8 +17,8 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from notes.compiler import prepared
 from session.pinned import STATEMENTS
 
@@ -60,7 +60,7 @@ Opening = Callable[..., Session]
 
 @pytest.fixture
 def execution(tmp_path: Path) -> Iterator[Execution]:
-    with duckdb.connect(tmp_path / "people.duckdb") as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         rows = "SELECT 'a' dept, i pay, TIMESTAMP '2024-01-31' born FROM range(100) r(i)"
         connection.execute(f"CREATE TABLE people AS {rows}")
         connection.execute("CREATE TABLE towns AS SELECT 'x' town, 'a' dept")

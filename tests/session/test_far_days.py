@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from narrowed import integer
 
 from dpsql.dbapi.connect import connect
@@ -35,7 +35,7 @@ per_query: {epsilon: 2, max_epsilon: 2, delta: 1.0e-5}
 
 
 def connection(folder: Path, *far: str) -> Connection:
-    with duckdb.connect(str(folder / "days.duckdb")) as made:
+    with attached(folder / "days.duckdb") as made:
         made.execute(
             "CREATE TABLE visits AS SELECT DATE '2024-01-01' + (n % 3)::INTEGER AS day, "
             "day::TIMESTAMP AS at, (n % 10)::INTEGER AS cost FROM range(300) t(n)"

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.engine import Engine
@@ -67,7 +67,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def write(folder: Path, name: str) -> None:
     """Another version of the source's file, whose department has this `name`."""
-    with duckdb.connect(folder / "new.duckdb") as connection:
+    with attached(folder / "new.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT 'a' dept FROM range(100)")
         connection.execute(f"CREATE TABLE depts AS SELECT 'a' AS dept, '{name}' AS name")
     os.replace(folder / "new.duckdb", folder / "people.duckdb")  # noqa: PTH105 - as an owner would

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.session.session import Session
 
@@ -30,7 +30,7 @@ MOST_BY_CHANCE = 30
 @pytest.fixture
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     monkeypatch.setenv("DPSQL_STATE", str(tmp_path / "state"))
-    with duckdb.connect(str(tmp_path / "people.duckdb")) as made:
+    with attached(tmp_path / "people.duckdb") as made:
         made.execute(
             "CREATE TABLE people AS SELECT CAST(i % 2 AS INTEGER) AS place, 500 AS pay "
             "FROM range(4000) t(i)"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import BudgetSpent, Refused
@@ -46,7 +46,7 @@ DRINKS = "SELECT drink, count(*) FROM poll GROUP BY drink"
 def file(tmp_path: Path) -> Path:
     """Of twelve rows five said that they smoke; six said tea, four none, two gin."""
     source = tmp_path / "data.duckdb"
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute("""CREATE TABLE poll AS SELECT i < 5 AS smokes,
             CASE WHEN i < 6 THEN 'tea' WHEN i < 10 THEN 'none' ELSE 'gin' END AS drink,
             i::INTEGER * 5 AS age FROM range(12) AS r(i)""")

@@ -10,8 +10,8 @@ from fractions import Fraction
 from math import sqrt
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from data.insertion import insert
 from notes.exact import raw_groups
 from privacy.laws import exponential_law, fit, permute_and_flip_law
@@ -70,7 +70,7 @@ def opened(
 ) -> Session:
     source = folder / "data.duckdb"
     if not source.exists():
-        with duckdb.connect(source) as connection:
+        with attached(source) as connection:
             connection.execute(
                 f"CREATE TABLE buyers AS SELECT range AS buyer_id FROM range({BUYERS})"
             )
@@ -103,7 +103,7 @@ def test_the_key_has_the_law_of_its_count(
     epsilon = Fraction(1, 2)
     with closing(opened(tmp_path, accounting, neighbors, epsilon)) as session:
         (release,) = session.compile(MOST).releases
-    with duckdb.connect(tmp_path / "data.duckdb", read_only=True) as connection:
+    with attached(tmp_path / "data.duckdb", read_only=True) as connection:
         raw = raw_groups(connection, release, "1")
     step = release.step
     (choice,), (chooser,) = step.bounded.contributions.cell_choices, step.measurement.choosers

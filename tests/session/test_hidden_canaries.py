@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from neighbor_search.share import in_turn
 
 from dpsql.console import schema_listing
@@ -142,7 +142,7 @@ DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 @pytest.fixture(scope="module")
 def company(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("company")
-    with duckdb.connect(str(folder / "company.duckdb")) as made:
+    with attached(folder / "company.duckdb") as made:
         made.execute(
             "CREATE TABLE zqpeople AS SELECT i::BIGINT AS zqid, (20 + i % 50)::INT AS zqpay,"
             " CASE WHEN i % 2 = 0 THEN 'zqred' ELSE 'zqblue' END AS zqdept, 'zqtown' AS zqcity,"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from session.by_shape import forget, outcome
 
 from dpsql.schema.load.load import load_schema
@@ -69,7 +69,7 @@ CONSISTENT = QueryOptions(answer=AnswerOptions(consistent=True))
 
 @pytest.fixture
 def schema(tmp_path: Path) -> Path:
-    with duckdb.connect(tmp_path / "wide.duckdb") as connection:
+    with attached(tmp_path / "wide.duckdb") as connection:
         connection.execute(
             "CREATE TABLE people (age INTEGER, big BIGINT, dept VARCHAR, name VARCHAR,"
             " pay DECIMAL(18,4), rate DOUBLE, day DATE, seen TIMESTAMP);"

@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 from session.test_ladders import only_release, spent
 
@@ -68,7 +68,7 @@ def folder(tmp_path: Path) -> Path:
 
 def made(folder: Path) -> Path:
     """Most firms are in one state, five in another, 35 in none, and nobody is in Guam."""
-    with duckdb.connect(str(folder / "firms.duckdb")) as connection:
+    with attached(folder / "firms.duckdb") as connection:
         connection.execute(
             "CREATE TABLE firms AS SELECT f, CASE WHEN f < 4400 THEN 'TX' WHEN f < 4900 THEN 'CA'"
             " WHEN f < 4960 THEN 'VT' WHEN f < 4965 THEN 'WY' END AS state, f % 2 = 0 AS large,"
@@ -126,7 +126,7 @@ def caps(release: CompiledRelease) -> dict[str | None, Fraction]:
 
 def within(folder: Path, argument: str, known: dict[str | None, Fraction]) -> dict[object, float]:
     """The true sum of each state, of values within its cap."""
-    with duckdb.connect(str(folder / "firms.duckdb"), read_only=True) as connection:
+    with attached(folder / "firms.duckdb", read_only=True) as connection:
         rows = connection.execute(f"SELECT state, {argument} FROM firms").fetchall()
     return {
         state: float(sum(min(Fraction(value), cap) for own, value in rows if own == state))
@@ -269,7 +269,7 @@ def test_every_relation_has_caps_by_key(folder: Path, neighbors: str, group_size
 
 
 def test_a_table_without_rows_is_answered(folder: Path) -> None:
-    with duckdb.connect(str(folder / "firms.duckdb")) as connection:
+    with attached(folder / "firms.duckdb") as connection:
         connection.execute("DELETE FROM firms")
     with closing(calibrated(opened(folder))) as empty:
         for argument in ("staff", "profit"):

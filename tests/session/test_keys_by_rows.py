@@ -7,8 +7,8 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from data.insertion import insert
 from privacy.seeded import SeededRandomness
 
@@ -48,7 +48,7 @@ def opened(
     folder: Path, accounting: str = "approx", neighbors: str = "", orders: str = ""
 ) -> Session:
     source = folder / f"{accounting}.duckdb"
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute("CREATE TABLE people (id INTEGER)")
         connection.execute("CREATE TABLE orders (person INTEGER, clerk INTEGER, gain INTEGER)")
         if orders:
@@ -163,7 +163,7 @@ def test_units_choose_where_that_has_little_more_error_or_less(
 def integers(release: CompiledRelease, orders: Iterable[Order]) -> Groups:
     """The engine's integers of each clerk, over these orders."""
     query = release.step.query
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute("CREATE TABLE orders (person INTEGER, clerk INTEGER, gain INTEGER)")
         if rows := list(orders):
             insert(connection, "orders", [(*row, 7) for row in rows])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.engine.opening import open_engine
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
@@ -49,7 +49,7 @@ ON s.sale = l.sale AND s.line = l.line GROUP BY 1"""
 def made(folder: Path, sales_of_one: int) -> Schema:
     """One buyer's sales, all of one key; there is one line of it, whose own key holds."""
     folder.mkdir()
-    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+    with attached(folder / "shop.duckdb") as connection:
         connection.execute("CREATE TABLE buyers AS SELECT i AS buyer FROM range(5) r(i)")
         connection.execute(
             "CREATE TABLE sales AS SELECT 0::BIGINT AS sale, 1::BIGINT AS buyer, 'a' AS kind,"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.dbapi.connection import Connection
@@ -40,7 +40,7 @@ def shop(tmp_path: Path) -> Path:
 
     Two, four and eight are the ends of rungs: what most units have, a ladder takes for these.
     """
-    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+    with attached(tmp_path / "shop.duckdb") as connection:
         connection.execute(
             "CREATE TABLE customers AS SELECT c FROM range(400) t(c);"
             "CREATE TABLE orders AS SELECT c, (c + p) % 10 AS product, n = 0 AS rush,"

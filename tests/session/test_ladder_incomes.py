@@ -12,10 +12,10 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.session.ladders.draw_ladders import LadderSpec
@@ -46,7 +46,7 @@ def firms(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, flo
     drawn = np.random.default_rng(403).lognormal(10, 2, FIRMS)
     states = ["VT"] * OF_VERMONT + ["TX"] * (FIRMS - OF_VERMONT)
     rows = pa.table({"income": drawn, "state": states})
-    with duckdb.connect(str(folder / "firms.duckdb")) as connection:
+    with attached(folder / "firms.duckdb") as connection:
         connection.register("drawn", rows)
         connection.execute("CREATE TABLE firms AS SELECT * FROM drawn")
     (folder / "schema.yaml").write_text(SCHEMA)

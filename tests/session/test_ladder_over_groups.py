@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 from session.test_ladders import only_release
 
@@ -45,7 +45,7 @@ def shop(tmp_path: Path) -> Path:
 
 def made(folder: Path) -> Path:
     """Each customer has one row in most of some 60 products, and six in one of them."""
-    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+    with attached(folder / "shop.duckdb") as connection:
         connection.execute(
             f"CREATE TABLE customers AS SELECT c FROM range({CUSTOMERS}) t(c);"
             "CREATE TABLE orders AS SELECT c, (c + p) % 100 AS product, 0::BIGINT AS few,"
@@ -89,7 +89,7 @@ def test_units_are_scaled_where_that_has_less_error(calibrated: Connection) -> N
 
 def test_units_are_drawn_where_all_groups_of_a_unit_are_alike(shop: Path) -> None:
     """Where its rows are one in each, and ε is large enough for all of them, nothing is gained."""
-    with duckdb.connect(str(shop / "shop.duckdb")) as connection:
+    with attached(shop / "shop.duckdb") as connection:
         connection.execute("CREATE OR REPLACE TABLE orders AS SELECT DISTINCT * FROM orders")
     with closing(opened(shop)) as connection:
         connection.execute("CALIBRATE orders BY product FOR 20")

@@ -11,8 +11,8 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.bind.statements.calibrate import Rungs
@@ -60,7 +60,7 @@ CUSTOMERS = 400
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """Most customers have four orders of each of two products; four have 40 of each of ten."""
-    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+    with attached(tmp_path / "shop.duckdb") as connection:
         connection.execute(
             "CREATE TABLE customers AS"
             " SELECT c, CASE WHEN c < 4 THEN 'many' ELSE 'few' END AS kind,"
@@ -292,7 +292,7 @@ def test_a_part_of_the_units_is_read_off_the_counts_of_its_groups(
 
 def test_rows_in_all_are_limited_where_that_leaves_out_less(shop: Path) -> None:
     """Of twelve orders of each customer ten are of one product: ten in each of three are thirty."""
-    with duckdb.connect(str(shop / "shop.duckdb")) as connection:
+    with attached(shop / "shop.duckdb") as connection:
         connection.execute(
             "CREATE OR REPLACE TABLE orders AS SELECT c, (c + greatest(n - 9, 0)) % 20 AS product,"
             " 1::DECIMAL(12,2) AS amount, 3::INT AS size"
@@ -380,7 +380,7 @@ def test_no_row_is_read_for_a_choice(shop: Path) -> None:
         connection.execute("CALIBRATE orders BY product FOR 20")
         sqls = [BY_PRODUCT, "SELECT product, sum(amount) FROM orders GROUP BY 1"]
         before = [only_release(connection, sql) for sql in sqls]
-    with duckdb.connect(str(shop / "shop.duckdb")) as changed:
+    with attached(shop / "shop.duckdb") as changed:
         changed.execute("DELETE FROM orders WHERE c < 200; DELETE FROM customers WHERE c < 200")
     with closing(opened(path)) as connection:
         for sql, release in zip(sqls, before, strict=True):
@@ -396,7 +396,7 @@ def test_ladders_of_an_earlier_version_are_told_to_be_old(shop: Path) -> None:
         connection.execute("CALIBRATE orders FOR 20 AS rows_of_orders")
         sql = "SELECT count(*) FROM orders"
         assert not any("earlier" in n for n in only_release(connection, sql).limit_notes)
-    with duckdb.connect(str(shop / "shop.duckdb")) as changed:
+    with attached(shop / "shop.duckdb") as changed:
         changed.execute("DELETE FROM orders WHERE c = 7")
     with closing(opened(path)) as connection:
         notes = only_release(connection, sql).limit_notes

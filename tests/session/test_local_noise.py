@@ -10,9 +10,9 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 import dpsql
@@ -52,7 +52,7 @@ def noisy(seed: str) -> list[float]:
 def opened(folder: Path, heights: list[float], seed: str = "local") -> Session:
     source = folder / "data.duckdb"
     rows = pa.table({"height": heights, "age": [i % 90 for i in range(len(heights))]})
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.register("rows", rows)
         connection.execute(
             "CREATE OR REPLACE TABLE nodes AS SELECT height, age::INT AS age FROM rows"

@@ -7,9 +7,9 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import psycopg
 import pytest
+from data.database import attached
 
 from dpsql.errors import LedgerFault
 from dpsql.session.session import Session
@@ -47,7 +47,7 @@ def end_connections(database: str) -> None:
 
 
 def test_what_a_lost_ledger_has_charged_is_answered_again(database: str, tmp_path: Path) -> None:
-    with duckdb.connect(tmp_path / "people.duckdb") as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT i::BIGINT AS pay FROM range(100) r(i)")
     path = tmp_path / "schema.yaml"
     path.write_text(SCHEMA.format(url=database))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.session.answer.stored_answer import detail
 from dpsql.session.session import Session
@@ -26,7 +26,7 @@ SUMS = 250
 @pytest.fixture
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     monkeypatch.setenv("DPSQL_STATE", str(tmp_path / "state"))
-    with duckdb.connect(tmp_path / "wide.duckdb") as connection:
+    with attached(tmp_path / "wide.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT 30::INTEGER AS age FROM range(100)")
     path = tmp_path / "schema.yaml"
     path.write_text(SCHEMA, encoding="utf-8")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
@@ -51,7 +51,7 @@ NAMES = [("domain_0", "tools"), ("release_0", "tools"), ("Release_1", "tools"), 
 def test_any_name_of_a_table_will_do(
     private: str, public: str, sql: str, rows: int, tmp_path: Path
 ) -> None:
-    with duckdb.connect(tmp_path / "names.duckdb") as source:
+    with attached(tmp_path / "names.duckdb") as source:
         source.execute(f"CREATE TABLE {private} (kind VARCHAR, tool INTEGER, x INTEGER)")
         source.execute(f"INSERT INTO {private} SELECT 'a', range, 5 FROM range(50)")
         source.execute(f"CREATE TABLE {public} AS SELECT range AS tool FROM range(300)")

@@ -6,10 +6,10 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data.database import attached
 from neighbor_search.share import in_turn
 
 from dpsql.dbapi.connect import connect
@@ -146,7 +146,7 @@ STATEMENTS = (
 
 
 def duckdb_file(folder: Path, rows: list[tuple[str, ...]]) -> str:
-    with duckdb.connect(str(folder / "hostile.duckdb")) as made:
+    with attached(folder / "hostile.duckdb") as made:
         columns = ", ".join(f"{c} {t}" for c, t in zip(COLUMNS, TYPES, strict=True))
         made.execute(f"CREATE TABLE patients ({columns})")
         for row in rows:
@@ -158,7 +158,7 @@ def parquet_files(folder: Path, rows: list[tuple[str, ...]]) -> str:
     """No type of Parquet is a HUGEINT."""
     duckdb_file(folder, rows)
     (folder / "data").mkdir()
-    with duckdb.connect(str(folder / "hostile.duckdb")) as made:
+    with attached(folder / "hostile.duckdb") as made:
         made.execute(
             "COPY (SELECT * REPLACE (TRY_CAST(wide AS DECIMAL(38,0)) AS wide) FROM patients) "
             f"TO '{folder / 'data' / 'patients.parquet'}' (FORMAT parquet)"

@@ -8,8 +8,8 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from data.insertion import insert
 from privacy.seeded import SeededRandomness
 
@@ -72,7 +72,7 @@ def opened(
 ) -> Session:
     source = folder / "shop.duckdb"
     source.unlink(missing_ok=True)
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute("CREATE TABLE people (id INTEGER)")
         connection.execute("CREATE TABLE orders (person INTEGER, shop INTEGER, gain INTEGER)")
         rows = list(orders)
@@ -102,7 +102,7 @@ def integers(folder: Path, release: CompiledRelease) -> dict[int, tuple[int, ...
     """The engine's integers of each shop."""
     query, copied = release.step.query, folder / "copied.duckdb"
     shutil.copy(folder / "shop.duckdb", copied)  # the session holds the other one
-    with duckdb.connect(copied) as connection:
+    with attached(copied) as connection:
         for domain in query.domains:
             connection.execute(
                 f'CREATE TEMP TABLE "{domain.name}" AS SELECT i AS cell, i::INTEGER AS k0'
@@ -343,7 +343,7 @@ def integers_by_key(
     """The engine's integers of each key, of one person or all."""
     copied = folder / f"copied {person}.duckdb"
     shutil.copy(folder / "shop.duckdb", copied)
-    with duckdb.connect(copied) as connection:
+    with attached(copied) as connection:
         if person is not None:
             connection.execute("DELETE FROM orders WHERE person <> ?", [person])
         for domain in release.step.query.domains:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 from schema.file_source import file_source
 
@@ -50,7 +51,7 @@ ROWS = {
 
 @pytest.fixture
 def schema(tmp_path: Path) -> Schema:
-    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+    with attached(tmp_path / "shop.duckdb") as connection:
         for table, rows in ROWS.items():
             connection.execute(f"CREATE TABLE {table} AS {rows}")
     (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
@@ -67,7 +68,7 @@ def ready(schema: Schema) -> Schema:
 
 @pytest.fixture
 def inside(ready: Schema) -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(str(sidecar_path(ready))) as connection:
+    with attached(sidecar_path(ready)) as connection:
         yield connection
 
 
@@ -82,7 +83,7 @@ def test_each_row_with_a_unit_is_there_once(inside: duckdb.DuckDBPyConnection) -
 
 
 def test_one_is_made_of_empty_tables(schema: Schema) -> None:
-    with duckdb.connect(str(file_source(schema).path)) as connection:
+    with attached(file_source(schema).path) as connection:
         for table in ROWS:
             connection.execute(f"DELETE FROM {table}")
     with open_engine(engine_source(schema)) as engine:
@@ -95,7 +96,7 @@ def test_of_wide_rows_fewer_are_held_in_memory_at_a_time(
 ) -> None:
     steps: list[str] = []
     monkeypatch.setattr("dpsql.engine.sidecar.row_parts._BYTES_AT_ONCE", 500)
-    with duckdb.connect(str(file_source(schema).path)) as connection:
+    with attached(file_source(schema).path) as connection:
         connection.execute("UPDATE sales SET item = repeat('x', 100)")
     with open_engine(engine_source(schema)) as engine:
         prepare_source(schema, engine, steps.append)
@@ -118,7 +119,7 @@ def test_of_wide_rows_fewer_are_held_in_memory_at_a_time(
 )
 def test_one_with_other_numbers_of_rows_is_not_used(ready: Schema, change: str) -> None:
     assert used(ready)
-    with duckdb.connect(str(sidecar_path(ready))) as connection:
+    with attached(sidecar_path(ready)) as connection:
         connection.execute(change)
     assert not used(ready)
 
@@ -128,7 +129,7 @@ def test_one_is_not_used_of_a_source_with_other_numbers_of_rows(ready: Schema) -
     source = engine_source(ready)
     assert isinstance(source, DuckDBSource)
     stamped = sidecar_of(ready, lambda: fingerprint(source))
-    with duckdb.connect(str(file_source(ready).path)) as connection:
+    with attached(file_source(ready).path) as connection:
         connection.execute("INSERT INTO lines VALUES (1, 'more')")
     with open_engine(engine_source(ready), sidecar=stamped) as engine:
         assert not engine.sidecar_tables
@@ -138,7 +139,7 @@ def test_one_whose_rows_would_not_be_there_once_is_not_made(
     schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A sale whose key comes twice gives each of its lines two times, if it passes for a key.
-    with duckdb.connect(str(file_source(schema).path)) as connection:
+    with attached(file_source(schema).path) as connection:
         connection.execute("INSERT INTO sales FROM sales WHERE sale = 1")
     monkeypatch.setattr("dpsql.session.sidecar.verify_keys", lambda *_: dict.fromkeys(ROWS, True))
     with (
@@ -155,7 +156,7 @@ def test_one_of_a_source_that_changed_since_its_keys_were_verified_is_not_made(
     def then_changed(schema: Schema, engine: Engine) -> Mapping[str, bool]:
         found = verify_keys(schema, engine)
         engine.close()
-        with duckdb.connect(str(file_source(schema).path)) as connection:
+        with attached(file_source(schema).path) as connection:
             connection.execute("INSERT INTO sales FROM sales WHERE sale = 1")
         return found
 

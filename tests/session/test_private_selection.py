@@ -10,9 +10,9 @@ from fractions import Fraction
 from math import sqrt
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
+from data.database import attached
 from data.insertion import insert
 from notes.exact import raw_groups
 from privacy.laws import exponential_law, fit, permute_and_flip_law
@@ -76,7 +76,7 @@ def opened(
 ) -> Session:
     source = folder / "data.duckdb"
     if not source.exists():
-        with duckdb.connect(source) as connection:
+        with attached(source) as connection:
             connection.execute("CREATE TABLE bidders AS SELECT range AS bidder_id FROM range(120)")
             connection.execute("CREATE TABLE bids (bidder_id BIGINT, bid DECIMAL(6,2))")
             connection.execute("CREATE TABLE prices (price DECIMAL(6,2), cost DECIMAL(6,2))")
@@ -112,7 +112,7 @@ def test_the_choice_has_the_law_of_its_scores(
     epsilon = 2 * 2 * apart / (max(found) - sorted(found)[-2])
     with closing(opened(tmp_path, accounting, epsilon=epsilon.limit_denominator(1000))) as session:
         (release,) = session.compile(sql).releases
-    with duckdb.connect(tmp_path / "data.duckdb", read_only=True) as connection:
+    with attached(tmp_path / "data.duckdb", read_only=True) as connection:
         raw = raw_groups(connection, release, "1")
     step, source = release.step, SeededRandomness(f"{sql}{accounting}")
     (choice,), (chooser,) = step.bounded.contributions.cell_choices, step.measurement.choosers
@@ -194,7 +194,7 @@ def test_the_same_choice_written_otherwise_is_free(tmp_path: Path) -> None:
 
 def test_a_table_without_rows_chooses_as_well(tmp_path: Path) -> None:
     opened(tmp_path).close()
-    with duckdb.connect(tmp_path / "data.duckdb") as connection:
+    with attached(tmp_path / "data.duckdb") as connection:
         connection.execute("DELETE FROM bids")
     with closing(opened(tmp_path)) as session:
         (value,) = session.query(PRICE).table.column(0).to_pylist()

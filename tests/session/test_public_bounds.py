@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from schema.file_source import file_source
 
 from dpsql.errors import Refused
@@ -45,7 +45,7 @@ def session(tmp_path: Path) -> Session:
 
 
 def _write(source: Path, prices: str) -> None:
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute("CREATE OR REPLACE TABLE orders (item INTEGER)")
         connection.execute(
             "CREATE OR REPLACE TABLE items AS SELECT i::INTEGER AS item, price::DOUBLE AS price,"

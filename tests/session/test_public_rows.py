@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.session.answer.answer import Answer
@@ -30,7 +30,7 @@ per_query: {{epsilon: 10, max_epsilon: 20}}
 def opened(folder: Path, rows: int) -> Session:
     """A hundred thousand values, evenly from -100,000 to 100,000."""
     source = folder / "data.duckdb"
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute(
             "CREATE OR REPLACE TABLE people AS SELECT i * 2.0 - 100000 AS x, 'a' AS part"
             " FROM range(100000) AS t(i)"

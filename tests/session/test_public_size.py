@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.errors import TooComplex
 from dpsql.session.compile import source_facts
@@ -25,7 +25,7 @@ budget: {epsilon: 60, delta: 1.0e-6}
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
-    with duckdb.connect(tmp_path / "data.duckdb") as connection:
+    with attached(tmp_path / "data.duckdb") as connection:
         connection.execute(
             "CREATE TABLE places AS SELECT i::INTEGER AS place, 'place ' || i AS name"
             " FROM range(1_200_000) t(i)"

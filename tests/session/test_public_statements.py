@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from session.clinic import made
 
 from dpsql.bind.syntax.parameter import literals
@@ -66,7 +66,7 @@ SAME = [LATERAL, *STATEMENTS.strip().split(";\n")]
 
 @pytest.mark.parametrize("sql", SAME)
 def test_the_rows_are_duckdbs(session: Session, schema: Path, sql: str) -> None:
-    with duckdb.connect(schema.parent / "hospital_7731.duckdb", read_only=True) as connection:
+    with attached(schema.parent / "hospital_7731.duckdb", read_only=True) as connection:
         theirs = connection.sql(sql).fetchall()
     assert theirs
     assert rows(session, sql) == theirs

@@ -9,8 +9,8 @@ import datetime as dt
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from narrowed import number
 
 from dpsql.dbapi.connect import connect
@@ -41,7 +41,7 @@ LAST_MOMENT = dt.datetime.fromisoformat("9999-12-31 23:59:59.999999")
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[Connection]:
     """Every stay has the highest values there may be: it has no end."""
-    with duckdb.connect(str(tmp_path / "stays.duckdb")) as made:
+    with attached(tmp_path / "stays.duckdb") as made:
         made.execute(
             "CREATE TABLE stays AS SELECT 9999::INTEGER AS cost, 1e6::DECIMAL(12,2) AS price,"
             " DATE '9999-12-31' AS until, TIMESTAMP '9999-12-31 23:59:59.999999' AS moment"

@@ -6,8 +6,8 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.errors import BadParameter
 from dpsql.report.budget import enough, read_budget
@@ -72,7 +72,7 @@ def test_what_is_left_says_for_how_many_there_is_delta(
 def test_a_share_of_delta_that_no_ledger_counts_is_told_before_it_is_charged(
     tmp_path: Path, accounting: str
 ) -> None:
-    with duckdb.connect(tmp_path / "people.duckdb") as source:
+    with attached(tmp_path / "people.duckdb") as source:
         source.execute("CREATE TABLE people AS SELECT 'a' AS name FROM range(9)")
     schema(tmp_path, accounting, "", delta="1.0e-17")
     by_name = "SELECT name, count(*) AS n FROM people GROUP BY name"

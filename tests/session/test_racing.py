@@ -9,8 +9,8 @@ from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from ledger.ledger_world import PROCESSES, Place, place_in
 from narrowed import number
 from waiting import HANGS_AFTER
@@ -86,7 +86,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 def test_who_comes_second_is_given_what_was_kept(
     analysts: tuple[str, str], place: Place, tmp_path: Path, state_folder: Path
 ) -> None:
-    with duckdb.connect(tmp_path / "people.duckdb") as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT 'a' dept, i pay FROM range(100) r(i)")
     path = tmp_path / "schema.yaml"
     ledger, number = place.url or "ledger.db", os.getpid() if place.url else ""
@@ -116,7 +116,7 @@ def test_who_comes_second_is_given_what_was_kept(
 
 
 def test_what_reads_another_answer_is_drawn_on_the_one_that_is_kept(tmp_path: Path) -> None:
-    with duckdb.connect(tmp_path / "people.duckdb") as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT 'a' dept, i pay FROM range(1000) r(i)")
     path = tmp_path / "schema.yaml"
     text = SCHEMA.format(ledger="ledger.db", number="").split("analysts")[0]

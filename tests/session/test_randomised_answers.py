@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from data.database import attached
 from privacy.respondents import respond
 from privacy.seeded import SeededRandomness
 
@@ -65,7 +65,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         }
     )
     source = folder / "data.duckdb"
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.register("answers", table)
         connection.execute("CREATE TABLE survey AS SELECT * FROM answers")
     file = folder / "schema.yaml"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import Refused
@@ -41,7 +41,7 @@ per_query: {epsilon: 5}
 @pytest.fixture
 def survey(tmp_path: Path) -> Path:
     """Each score was said equally often, so that each is estimated to be as often true."""
-    with duckdb.connect(str(tmp_path / "survey.duckdb")) as made:
+    with attached(tmp_path / "survey.duckdb") as made:
         made.execute(
             "CREATE TABLE answers AS SELECT i::BIGINT AS id, (i % 6)::INT AS score "
             f"FROM range({ROWS}) t(i)"

@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.bind.statement import bind
@@ -42,7 +42,7 @@ SQL = "SELECT dept, count(*) n, avg(pay) FROM people GROUP BY dept"
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    with duckdb.connect(tmp_path / "people.duckdb") as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT 'a' dept, i pay FROM range(100) r(i)")
     (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     return tmp_path / "schema.yaml"
@@ -130,7 +130,7 @@ def test_what_another_analyst_paid_for_is_charged_to_the_reader(
 def test_new_data_are_no_reason_to_give_the_old_answer(session: Session, path: Path) -> None:
     session.query(SQL)
     newer = path.with_name("newer.duckdb")
-    with duckdb.connect(newer) as connection:
+    with attached(newer) as connection:
         connection.execute("CREATE TABLE people AS SELECT 'b' dept, 7 pay")
     newer.replace(path.with_name("people.duckdb"))
     with pytest.raises(SourceFault):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.cli.ledger import amend
@@ -60,7 +60,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def write(folder: Path, outside: int) -> None:
     """200 clicks in May 2026, and `outside` of it so many at its edges and without a time."""
     (folder / "clicks.duckdb").unlink(missing_ok=True)
-    with duckdb.connect(folder / "clicks.duckdb") as connection:
+    with attached(folder / "clicks.duckdb") as connection:
         connection.execute("CREATE TABLE clicks (seen TIMESTAMP, page VARCHAR, seconds INTEGER)")
         connection.execute("CREATE TABLE pages AS SELECT 'home' AS page, 'Home' AS title")
         connection.execute(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BudgetSpent, OverTarget
@@ -40,7 +40,7 @@ Opening = Callable[..., Session]
 
 @pytest.fixture
 def opening(tmp_path: Path) -> Iterator[Opening]:
-    with duckdb.connect(tmp_path / "people.duckdb") as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT 'a' dept, i pay FROM range(100) r(i)")
     opened: list[Session] = []
 

@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from neighbor_search.public_rows import public_connection
 from notes.compiler import asked, schema_of
 from session.pinned import STATEMENTS
@@ -237,7 +237,7 @@ BY_KEPT = "SELECT k.n, count(*) FROM people p JOIN kept k ON p.dept = k.dept GRO
 
 
 def test_rows_of_a_kept_table_are_in_the_proofs_of_who_paid_for_them(tmp_path: Path) -> None:
-    with duckdb.connect(tmp_path / "people.duckdb") as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT 'a' dept FROM range(100)")
     (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     schema = load_schema(tmp_path / "schema.yaml")

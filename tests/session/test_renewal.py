@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from waiting import HANGS_AFTER
 
 from dpsql.engine.atomic_file import alone
@@ -54,7 +54,7 @@ def schema(path: Path) -> Schema:
 
 
 def fill(folder: Path, rows: int) -> None:
-    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+    with attached(folder / "shop.duckdb") as connection:
         connection.execute("CREATE OR REPLACE TABLE buyers AS FROM range(40) r(buyer)")
         connection.execute(
             "CREATE OR REPLACE TABLE sales AS SELECT i % 40 AS buyer,"

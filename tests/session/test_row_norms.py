@@ -11,8 +11,8 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.analysis.joint_sensitivity import statistic_groups
@@ -53,7 +53,7 @@ views: {{short: {{query: "SELECT east, north FROM walks", columns: {{east: {{bou
 
 def opened(folder: Path, rows: str, norm: str = "l2: 5") -> Session:
     source = folder / "walks.duckdb"
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute(
             "CREATE TABLE walks AS SELECT east::DOUBLE AS east, north::DOUBLE AS north,"
             f" hours::INT AS hours FROM (VALUES {rows}) AS v(east, north, hours)"
@@ -148,7 +148,7 @@ def test_no_row_leaves_its_ball_by_a_single_step(order: int, radius: Fraction) -
     """In integers of Python's, of what DuckDB computes in doubles."""
     values = scaled(order, radius, "xy")
     items = [with_alias(scalar(v.argument), f"v{n}") for n, v in enumerate(values)]
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute("CREATE TABLE rows (c0 DOUBLE, c1 DOUBLE)")
         connection.executemany(
             "INSERT INTO rows VALUES (?::DOUBLE, ?::DOUBLE)", list(product(HOSTILE, HOSTILE))

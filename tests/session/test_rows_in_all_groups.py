@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-import duckdb
 import pytest
+from data.database import attached
 from notes.compiler import prepared
 from notes.exact import raw_groups
 
@@ -33,7 +33,7 @@ def counted(
     """
     (release,) = prepared(ASKED.format(rows=rows), "clinic", frozenset()).releases
     (domain,) = release.step.query.domains
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute(
             "CREATE TABLE visits (patient_id BIGINT, ward VARCHAR, cost DECIMAL(10, 2))"
         )
@@ -86,7 +86,7 @@ def moved(
     sql = f"SELECT ward, {columns} FROM visits GROUP BY ward OPTIONS (groups = 4, rows = {rows})"
     (release,) = prepared(sql, "clinic", frozenset()).releases
     (domain,) = release.step.query.domains
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.register(domain.name, domain_table(domain))
         for costs in of_patients:
             visits = ", ".join(

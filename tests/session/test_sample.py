@@ -11,9 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import click
-import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.bounding.options import ReleaseOptions
@@ -104,7 +104,7 @@ TRUE = {
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DPSQL_STATE", str(tmp_path / "state"))
-    with duckdb.connect(tmp_path / "polls.duckdb") as connection:
+    with attached(tmp_path / "polls.duckdb") as connection:
         connection.execute(ROWS)
     schema = tmp_path / "schema.yaml"
     schema.write_text(SCHEMA, encoding="utf-8")

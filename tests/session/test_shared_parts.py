@@ -6,8 +6,8 @@ from contextlib import closing
 from pathlib import Path
 from unittest import mock
 
-import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.plan.operator import Scan
 from dpsql.plan.traversal import operators
@@ -55,7 +55,7 @@ QUERIES = {
 
 @pytest.fixture
 def schema(tmp_path: Path) -> Path:
-    with duckdb.connect(tmp_path / "people.duckdb") as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT i::INTEGER AS id, (i % 121)::INTEGER AS age,"
             " ['a', 'b'][1 + i % 2] AS dept, (i % 1000)::DECIMAL(10,2) AS pay FROM range(500) r(i)"

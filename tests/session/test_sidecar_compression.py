@@ -7,6 +7,7 @@ from typing import Final
 
 import duckdb
 import pytest
+from data.database import attached
 
 from dpsql.engine.opening import open_engine
 from dpsql.engine.sidecar import row_parts
@@ -84,7 +85,7 @@ def test_where_units_have_few_rows_duckdb_chooses(tmp_path: Path, state_folder: 
 def methods(folder: Path, kind: str, orders: int) -> dict[str, set[str]]:
     """How each column of a file is compressed; the rows of its source are in it."""
     source = folder / "shop.duckdb"
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute(TABLES.format(unit=UNITS[kind], orders=orders))
     (folder / "schema.yaml").write_text(SCHEMA.format(kind=kind), encoding="utf-8")
     schema = load_schema(folder / "schema.yaml")

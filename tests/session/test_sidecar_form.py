@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+from data.database import attached
 
 from dpsql.engine.opening import open_engine
 from dpsql.schema.load.load import load_schema
@@ -64,7 +65,7 @@ NAMES = {
 
 def test_a_file_of_one_form_has_these_names(tmp_path: Path, state_folder: Path) -> None:
     del state_folder
-    with duckdb.connect(tmp_path / "shop.duckdb") as connection:
+    with attached(tmp_path / "shop.duckdb") as connection:
         connection.execute("CREATE TABLE buyers AS SELECT 1::BIGINT buyer_id, 30::INT age")
         connection.execute(
             "CREATE TABLE orders AS SELECT 1::BIGINT order_id, 1::BIGINT buyer, 'a' kind,"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from engine.relay import Relay
 from neighbor_search.share import in_turn
 from notes.exact import exact_mechanisms
@@ -58,7 +58,7 @@ ASKED = [
 
 @pytest.fixture
 def schema(tmp_path: Path) -> Schema:
-    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+    with attached(tmp_path / "shop.duckdb") as connection:
         connection.execute("CREATE TABLE buyers AS SELECT i AS buyer FROM range(40) r(i)")
         connection.execute(
             "CREATE TABLE sales AS SELECT i % 40 * (i % 3) % 40 AS buyer,"

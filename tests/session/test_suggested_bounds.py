@@ -12,9 +12,9 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 import dpsql
@@ -79,7 +79,7 @@ Suggested = tuple[float | None, float | None, float | None]
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Incomes that are log-normal(10, 2), of 100,413 shops, or of 50,000 owners with branches."""
     path = tmp_path_factory.mktemp("shops") / "shops.duckdb"
-    with duckdb.connect(str(path)) as connection:
+    with attached(path) as connection:
         connection.register("incomes", pa.table({"income": draw(Dataset.BUSINESSES, 1)["income"]}))
         connection.execute(SHOPS)
     return path
@@ -134,7 +134,7 @@ def test_a_sum_of_skewed_incomes_is_within_the_suggestion_and_its_noise(
     source: Path, tmp_path: Path
 ) -> None:
     """A run fails with 0.031: the exact clipped sum and its noise were simulated 4,000 times."""
-    with duckdb.connect(str(source), read_only=True) as connection:
+    with attached(source, read_only=True) as connection:
         ((true,),) = connection.execute("SELECT sum(income) FROM shops").fetchall()
     errors = []
     for session in sessions(source, tmp_path):

@@ -10,8 +10,8 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from data.insertion import insert
 from privacy.seeded import SeededRandomness
 
@@ -51,7 +51,7 @@ per_query: {{epsilon: 100}}
 
 def opened(folder: Path, size: str, rows: str, seed: str = "sizes") -> Session:
     source = folder / "homes.duckdb"
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute(
             "CREATE OR REPLACE TABLE homes AS"
             " SELECT x::DOUBLE AS x, kind, (x % 100)::INT AS y, 5 AS z FROM"
@@ -95,7 +95,7 @@ def test_no_row_moves_a_mean_further_than_is_derived(rows: int, width: int) -> N
     sums = [(total, n) for n in range(13) for total in range(n * low, n * high + 1)]
     mean = with_alias(of_all_rows(column_ref("total"), column_ref("n"), rows), "mean")
     sql = rendered(select_of([column_ref("total"), column_ref("n"), mean], table("sums")))
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute("CREATE TABLE sums (total HUGEINT, n BIGINT)")
         insert(connection, "sums", sums)
         means = {(total, n): int(z) for total, n, z in connection.sql(sql).fetchall()}

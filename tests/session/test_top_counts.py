@@ -9,9 +9,9 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
+from data.database import attached
 from data.insertion import insert
 from mpmath import mp
 from notes.exact import raw_groups
@@ -80,7 +80,7 @@ def opened(
 ) -> Session:
     source = folder / "data.duckdb"
     if not source.exists():
-        with duckdb.connect(source) as connection:
+        with attached(source) as connection:
             connection.execute(
                 f"CREATE TABLE buyers AS SELECT range AS buyer_id FROM range({BUYERS})"
             )
@@ -129,7 +129,7 @@ def drawn(
     with closing(opened(folder, accounting, neighbors, Fraction(3))) as session:
         (release,) = session.compile(TOP).releases
         chooser = chooser_of(session)
-    with duckdb.connect(folder / "data.duckdb", read_only=True) as connection:
+    with attached(folder / "data.duckdb", read_only=True) as connection:
         raw = raw_groups(connection, release, "1")
     step = release.step
     (choice,) = step.bounded.contributions.cell_choices
@@ -213,7 +213,7 @@ def test_rows_stand_in_the_order_of_their_counts_and_are_given_again(tmp_path: P
 def test_an_empty_table_has_keys_and_counts_all_the_same(tmp_path: Path) -> None:
     with closing(opened(tmp_path)):
         pass
-    with duckdb.connect(tmp_path / "data.duckdb") as connection:
+    with attached(tmp_path / "data.duckdb") as connection:
         connection.execute("DELETE FROM orders")
     options = QueryOptions(release=ReleaseOptions(nonnegative=True))
     with closing(opened(tmp_path, Accounting.ZCDP)) as session:

@@ -10,9 +10,9 @@ from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
+from data.database import attached
 from data.insertion import insert
 from notes.exact import raw_groups
 from privacy.laws import Law, exponential_law, fit, permute_and_flip_law
@@ -70,7 +70,7 @@ def opened(
 ) -> Session:
     source = folder / "data.duckdb"
     if not source.exists():
-        with duckdb.connect(source) as connection:
+        with attached(source) as connection:
             connection.execute(
                 f"CREATE TABLE readers AS SELECT range AS reader_id FROM range({READERS})"
             )
@@ -108,7 +108,7 @@ def test_keys_have_the_law_of_choices_without_replacement(
 ) -> None:
     with closing(opened(tmp_path, accounting, neighbors)) as session:
         (release,) = session.compile(TOP).releases
-    with duckdb.connect(tmp_path / "data.duckdb", read_only=True) as connection:
+    with attached(tmp_path / "data.duckdb", read_only=True) as connection:
         raw = raw_groups(connection, release, "1")
     step = release.step
     (choice,), (chooser,) = step.bounded.contributions.cell_choices, step.measurement.choosers
@@ -195,7 +195,7 @@ def test_two_choices_of_one_statement_share_its_loss(tmp_path: Path) -> None:
 def test_an_empty_table_has_keys_all_the_same(tmp_path: Path) -> None:
     with closing(opened(tmp_path)):
         pass
-    with duckdb.connect(tmp_path / "data.duckdb") as connection:
+    with attached(tmp_path / "data.duckdb") as connection:
         connection.execute("DELETE FROM loans")
     with closing(opened(tmp_path)) as session:
         keys = session.query(TOP).table.column(0).to_pylist()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 
-import duckdb
 import pytest
+from data.database import attached
 from neighbor_search.public_rows import PUBLIC, create_tables
 from notes.compiler import FIXTURES, prepared, schema_of
 
@@ -38,7 +38,7 @@ def execution(tmp_path_factory: pytest.TempPathFactory) -> Execution:
     """Over a source that is there: that it is, is asked first."""
     folder = tmp_path_factory.mktemp("clinic")
     shutil.copy(FIXTURES / "clinic" / "schema.yaml", folder)
-    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+    with attached(folder / "clinic.duckdb") as connection:
         create_tables(connection, SCHEMA, PUBLIC["clinic"])
     return Execution(load_schema(folder / "schema.yaml"), lambda _: None)
 

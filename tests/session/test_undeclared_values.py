@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.schema.load.load import load_schema
@@ -43,7 +43,7 @@ SEX = "no declared value of sex is 'f': they are 'F', 'M'"
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     monkeypatch.setenv("DPSQL_STATE", str(tmp_path / "state"))
     (tmp_path / "schema.yaml").write_text(SCHEMA)
-    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT i AS id, 'F' AS sex, 1::SMALLINT AS rank, 'Bonn' AS town"
             " FROM range(9) t(i)"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from notes.compiler import prepared
 from privacy.seeded import SeededRandomness
 
@@ -57,7 +57,7 @@ CREATE TABLE orders AS SELECT * FROM (VALUES
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
-    with duckdb.connect(tmp_path / "shop.duckdb") as connection:
+    with attached(tmp_path / "shop.duckdb") as connection:
         connection.execute(ROWS)
     path = tmp_path / "schema.yaml"
     path.write_text(SCHEMA)

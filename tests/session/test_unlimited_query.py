@@ -6,9 +6,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from notes.exact import exact_mechanisms
 from privacy.seeded import SeededRandomness
 
@@ -62,7 +62,7 @@ SQL = {
 
 
 def _prepared(folder: Path, rows: str) -> Schema:
-    with duckdb.connect(folder / "shop.duckdb") as connection:
+    with attached(folder / "shop.duckdb") as connection:
         connection.execute("CREATE TABLE buyers AS FROM range(70) r(buyer)")
         connection.execute(
             "CREATE TABLE items AS SELECT 'item ' || i AS item, ['new', 'old'][1 + i % 2] AS kind"

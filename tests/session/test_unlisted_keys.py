@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.schema.load.load import load_schema
@@ -41,7 +41,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def notes(path: Path, people: int, sql: str = COUNT) -> tuple[int, tuple[str, ...]]:
     """How many groups are shown of so many people of one town, and what is said beside them."""
-    with duckdb.connect(str(path.parent / "people.duckdb")) as connection:
+    with attached(path.parent / "people.duckdb") as connection:
         connection.execute(
             f"CREATE TABLE people AS SELECT i AS id, 'Bonn' AS town, 'f' AS sex"
             f" FROM range({people}) t(i)"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 from sqlalchemy import create_engine, inspect
 
@@ -88,7 +88,7 @@ def load(folder: Path, text: str = TEXT) -> Schema:
 @pytest.fixture
 def school(tmp_path: Path) -> Path:
     """The schema beside a DuckDB file in which most pupils are older than declared."""
-    with duckdb.connect(str(tmp_path / "school.duckdb")) as made:
+    with attached(tmp_path / "school.duckdb") as made:
         made.execute(
             "CREATE TABLE pupils AS SELECT i::BIGINT AS pupil_id, (i % 200)::INT AS age,"
             " 1::INT AS salary FROM range(4000) t(i)"

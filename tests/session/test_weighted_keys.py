@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-import duckdb
 import pytest
+from data.database import attached
 from data.insertion import insert
 from neighbor_search.share import in_turn
 from privacy.seeded import SeededRandomness
@@ -62,7 +62,7 @@ def opened(
     neighbors: str = "",
 ) -> Session:
     source = folder / "shop.duckdb"
-    with duckdb.connect(source) as connection:
+    with attached(source) as connection:
         connection.execute("CREATE TABLE people (id INTEGER)")
         connection.execute(
             "CREATE TABLE orders (person INTEGER, shop INTEGER, street INTEGER, gain INTEGER)"
@@ -105,7 +105,7 @@ def integers(release: CompiledRelease, orders: Iterable[Order]) -> Groups:
     """The engine's integers of each shop, over these orders."""
     query, rows = release.step.query, list(orders)
     of_rows = ", ".join(f"({person}, {shop})" for person, shop in rows or [(0, 0)])
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute(
             "CREATE TABLE orders AS SELECT person::INTEGER AS person, shop::INTEGER AS shop,"
             f" 1 AS street, 7 AS gain FROM (VALUES {of_rows}) AS t(person, shop) WHERE {bool(rows)}"

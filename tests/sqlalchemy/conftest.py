@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
 import sqlalchemy as sa
+from data.database import attached
 
 SCHEMA = """\
 dataset: clinic
@@ -44,7 +44,7 @@ TOWNS = "CREATE TABLE towns AS SELECT * FROM (VALUES ('Aachen', 1), ('Bonn', 2))
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+    with attached(tmp_path / "clinic.duckdb") as connection:
         connection.execute(PEOPLE)
         connection.execute(TOWNS)
     path = tmp_path / "schema.yaml"

@@ -8,8 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from data.database import attached
 from privacy.seeded import SeededRandomness
 
 from dpsql.dbapi.connection import Connection
@@ -51,7 +51,7 @@ COMBINATIONS = 4 * 80 * 48 * 4 * 21
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("shop")
-    with duckdb.connect(str(home / "shop.duckdb")) as source:
+    with attached(home / "shop.duckdb") as source:
         source.execute(
             "CREATE TABLE buyers AS SELECT i AS buyer_id,"
             " CASE i % 7 WHEN 0 THEN NULL WHEN 1 THEN 's' WHEN 2 THEN 'w' ELSE 'n' END AS region,"
