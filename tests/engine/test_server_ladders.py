@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
 import yaml
 from cli.cli_run import Run
 from cli.test_cli_calibrate import FLIGHTS
+from data.database import attached
 from emit.spark_server import url
 from engine.postgres_world import PASSWORD, database
+from neighbor_search.share import in_turn
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import Refused
@@ -23,7 +24,7 @@ from dpsql.session.session import Session
 def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """350,000 flights of 10,000 planes, as a Parquet file and as rows of a text."""
     folder = tmp_path_factory.mktemp("flights")
-    with duckdb.connect() as connection:
+    with attached() as connection:
         connection.execute(FLIGHTS.replace("range(20000)", "range(10000)"))
         connection.execute(f"COPY flights TO '{folder}/flights.parquet'")
         connection.execute(f"COPY flights TO '{folder}/rows.csv' (HEADER false)")
@@ -55,7 +56,7 @@ def has_answers(run: Run, source: str, schema: Path, flights: Path) -> None:
     assert answered.code == 0, answered.err
     assert "limits leave out" in answered.err
     counts = {row["origin"]: row["n"] for row in json.loads(answered.out)}
-    with duckdb.connect() as connection:
+    with attached() as connection:
         true = f"SELECT origin, count(*) FROM '{flights}/flights.parquet' GROUP BY origin"
         expected = dict(connection.execute(true).fetchall())
     assert counts == pytest.approx(expected, rel=0.15)
@@ -78,6 +79,7 @@ def test_flights_on_postgresql_have_answers(
     has_answers(run, on_postgres, tmp_path / "schema.yaml", flights)
 
 
+@pytest.mark.in_turn
 def test_flights_on_spark_have_answers(run: Run, flights: Path, tmp_path: Path) -> None:
     has_answers(run, f"{url()}/;folder={flights}", tmp_path / "schema.yaml", flights)
 
@@ -97,7 +99,10 @@ budget: {{epsilon: 10, delta: 1.0e-6}}
 """
 
 
-@pytest.mark.parametrize("limits", ["calibrated", "{calibrated: true, over_groups: scale}"])
+@pytest.mark.parametrize(
+    "limits",
+    in_turn(((s, (s,)) for s in ("{calibrated: true, over_groups: scale}", "calibrated")), 2),
+)
 def test_postgresql_computes_ladders_and_what_they_limit(
     computed: list[str], on_postgres: str, tmp_path: Path, limits: str
 ) -> None:

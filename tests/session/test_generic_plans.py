@@ -14,6 +14,7 @@ from random import Random
 
 import duckdb
 import pytest
+from data.database import attached
 from differential import world
 from differential.statement import noted
 from fuzz.generated_query import private_tables, query
@@ -165,7 +166,7 @@ def _values(literal: Literal) -> Iterator[Scalar]:
             raise AssertionError(missing)
 
 
-@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(NOTE_TURNS)), 2))
+@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(NOTE_TURNS)), 4))
 def test_notes_have_by_generic_plans_what_each_has(turn: int) -> None:
     compared = {name: _Compared(world.generated(name)) for name in ("clinic", "bi")}
     for statement in noted()[turn::NOTE_TURNS]:
@@ -174,7 +175,7 @@ def test_notes_have_by_generic_plans_what_each_has(turn: int) -> None:
     assert sum(each.constants for each in compared.values()) > 5
 
 
-@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(SCHEMA_TURNS)), 2))
+@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(SCHEMA_TURNS)), 4))
 def test_generated_statements_have_by_generic_plans_what_each_has(
     turn: int, tmp_path: Path
 ) -> None:
@@ -296,7 +297,7 @@ QUERY = "SELECT dept, count(*) n, avg(pay) p FROM people WHERE age > {} GROUP BY
 
 @pytest.fixture
 def schema(tmp_path: Path) -> Path:
-    with duckdb.connect(tmp_path / "people.duckdb") as connection:
+    with attached(tmp_path / "people.duckdb") as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT (i % 121)::INTEGER AS age,"
             " ['a', 'b'][1 + i % 2] AS dept, (i % 1000)::DECIMAL(10,2) AS pay FROM range(500) r(i)"

@@ -11,6 +11,7 @@ import pytest
 from fuzz.generated_schema import made
 from fuzz.one_shape import OneShape
 from neighbor_search.public_rows import create_tables
+from neighbor_search.share import in_turn
 from session.by_shape import forget, outcome
 
 from dpsql.bind.syntax.parse import tokens
@@ -24,9 +25,12 @@ STATEMENTS, TAME, HOSTILE = 10, 3, 5
 """How many statements are asked of each schema, each with how many constants."""
 
 ORDINARY, ALL = 3, 100
-"""Turns of every run, and of a long one."""
+"""Turns of which every run tries one, and of a long run."""
 
-TURNS = [*range(ORDINARY), *(pytest.param(n, marks=pytest.mark.slow) for n in range(ORDINARY, ALL))]
+TURNS = [
+    *in_turn(((str(n), (n,)) for n in range(ORDINARY)), ORDINARY),
+    *(pytest.param(n, marks=pytest.mark.slow) for n in range(ORDINARY, ALL)),
+]
 
 
 @pytest.mark.parametrize("turn", TURNS)

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
+from data.database import attached
 from differential.statement import FIXTURES, tpch, written
 from differential.test_tpch import ANSWERED
 from neighbor_search.share import in_turn
@@ -147,8 +148,13 @@ def proved(
 
 @pytest.mark.parametrize(
     "limits",
-    [AS_DECLARED, ContributionLimits(groups=2, rows_per_group=1, rows=3)],
-    ids=["wide", "narrow"],
+    in_turn(
+        (
+            ("narrow", (ContributionLimits(groups=2, rows_per_group=1, rows=3),)),
+            ("wide", (AS_DECLARED,)),
+        ),
+        2,
+    ),
 )
 def test_every_statement_has_the_same_integers_key_and_sensitivities(
     ready: Schema, engine: Engine, limits: ContributionLimits
@@ -231,7 +237,7 @@ def test_rows_stand_in_the_order_of_their_units_those_over_a_limit_last(ready: S
         f' max(greatest({most})) OVER (PARTITION BY "{UNIT_COLUMN}")'
         f" > {table.limits.rows_per_group}"
     )
-    with duckdb.connect(str(sidecar_path(ready)), read_only=True) as connection:
+    with attached(sidecar_path(ready), read_only=True) as connection:
         sql = f'SELECT {over}, "{UNIT_ROW_COUNT}", "{UNIT_COLUMN}" FROM lineitem ORDER BY rowid'
         found = connection.sql(sql).fetchall()
     assert found == sorted(found)
@@ -246,7 +252,7 @@ def test_a_long_table_is_made_in_parts_of_its_units(
         with open_engine(engine_source(schema)) as engine:
             prepare_source(schema, engine, steps.append, ReplayedRandomness(SALT))
         tables = "lineitem", f"{UNIT_SCHEMA}.lineitem"
-        with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
+        with attached(sidecar_path(schema), read_only=True) as connection:
             stand = [connection.sql(f"FROM {name}").to_arrow_table() for name in tables]
             ordered = [
                 connection.sql(f"FROM {name} ORDER BY ALL").to_arrow_table() for name in tables
@@ -298,18 +304,21 @@ SUMS = """SELECT sum(l_quantity), sum(l_linenumber), sum(l_linenumber - 2 * l_qu
 sum(l_extendedprice * l_discount) FILTER (WHERE l_tax > 0), avg(l_tax) FROM lineitem"""
 
 
-READ_BY_UNITS = [
-    """SELECT c_mktsegment, count(*), sum(l_quantity), avg(l_tax) FILTER (WHERE c_acctbal > 0)
+READ_BY_UNITS = {
+    "lines by segment": """
+    SELECT c_mktsegment, count(*), sum(l_quantity), avg(l_tax) FILTER (WHERE c_acctbal > 0)
     FROM lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey
     GROUP BY 1""",
-    """SELECT count(*), sum(l_quantity), avg(l_tax), count(l_discount), sum(l_extendedprice),
+    "lines": """
+    SELECT count(*), sum(l_quantity), avg(l_tax), count(l_discount), sum(l_extendedprice),
     sum(l_linenumber) FROM lineitem""",
-    """SELECT c_mktsegment, count(*), sum(o_totalprice), count(DISTINCT o_custkey)
+    "orders": """
+    SELECT c_mktsegment, count(*), sum(o_totalprice), count(DISTINCT o_custkey)
     FROM orders JOIN customer ON o_custkey = c_custkey WHERE c_nationkey < 20 GROUP BY 1""",
-]
+}
 
 
-@pytest.mark.parametrize("sql", READ_BY_UNITS, ids=["lines by segment", "lines", "orders"])
+@pytest.mark.parametrize("sql", in_turn(((n, (sql,)) for n, sql in READ_BY_UNITS.items()), 3))
 def test_sums_of_units_stand_ready(far: Schema, sql: str) -> None:
     with open_source(far) as engine:
         plan, (without, read) = compared(sql, far, engine)
@@ -329,12 +338,12 @@ def test_sums_of_units_stand_ready(far: Schema, sql: str) -> None:
 )
 def test_sums_of_units_that_cannot_be_count_for_nothing(ready: Schema, wrong: str) -> None:
     light = '"rows of the unit" <= 40'
-    with duckdb.connect(str(sidecar_path(ready))) as connection:
+    with attached(sidecar_path(ready)) as connection:
         connection.execute(f'UPDATE {UNIT_SCHEMA}."orders" SET {wrong} WHERE {light}')
     with open_source(ready) as engine:
         sql = "SELECT count(*), sum(o_totalprice) FROM orders"
         _, ((without,), (read,)) = compared(sql, ready, engine)
-    with duckdb.connect(str(sidecar_path(ready))) as connection:
+    with attached(sidecar_path(ready)) as connection:
         (rest,) = connection.sql(f"SELECT count(*) FROM orders WHERE NOT {light}").fetchall()
     assert without != read
     assert not any(rest)
@@ -397,7 +406,7 @@ def test_what_is_beyond_its_bounds_is_told_of_whole_tables(
         with open_engine(engine_source(schema)) as engine:
             prepare_source(schema, engine)
         names = [column.name for column in range_checked_columns(schema.tables["lineitem"])]
-        with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
+        with attached(sidecar_path(schema), read_only=True) as connection:
             columns = {
                 name: connection.sql(f'SELECT DISTINCT "{out_of_range_column(name)}" FROM lineitem')
                 for name in names
@@ -418,7 +427,7 @@ def test_whether_columns_have_many_values_is_told_of_whole_tables(
     with open_engine(engine_source(schema)) as engine:
         prepare_source(schema, engine)
     few = ["l_linenumber", "l_returnflag", "l_linestatus", "l_shipinstruct", "l_shipmode"]
-    with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
+    with attached(sidecar_path(schema), read_only=True) as connection:
         for name in group_count_columns(schema.tables["lineitem"]):
             told = connection.sql(f'SELECT DISTINCT "{many_values_column(name)}" FROM lineitem')
             assert told.fetchall() == [(int(name not in few),)]

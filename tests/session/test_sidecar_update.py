@@ -7,6 +7,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from data.database import attached
+from neighbor_search.share import in_turn
 from privacy.seeded import ReplayedRandomness
 
 from dpsql.engine.opening import open_engine
@@ -81,7 +83,7 @@ class Shop:
         self.change(BEFORE)
 
     def change(self, sql: str) -> None:
-        with duckdb.connect(str(self.folder / "shop.duckdb")) as connection:
+        with attached(self.folder / "shop.duckdb") as connection:
             connection.execute(sql)
             if self.is_parquet:
                 (self.folder / "data").mkdir(exist_ok=True)
@@ -122,7 +124,7 @@ def stored(schema: Schema) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("many_texts", [False, True])
+@pytest.mark.parametrize("many_texts", in_turn((("many", (True,)), ("few", (False,))), 2))
 def test_after_changes_it_has_what_one_that_is_made_afresh_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, many_texts: bool
 ) -> None:
@@ -206,7 +208,7 @@ def test_where_much_has_changed_it_is_made_afresh_with_the_same_salt(tmp_path: P
 def test_of_the_same_data_it_is_made_afresh(tmp_path: Path) -> None:
     schema = Shop(tmp_path).schema("updated")
     prepare(schema)
-    with duckdb.connect(str(sidecar_path(schema))) as connection:
+    with attached(sidecar_path(schema)) as connection:
         connection.execute("UPDATE lines SET price = 1")
     spoilt = stored(schema)
     assert not is_update(prepare(schema))
@@ -237,7 +239,7 @@ def test_what_can_not_be_updated_is_made_afresh(tmp_path: Path, spoil: str) -> N
     shop = Shop(tmp_path)
     updated, afresh = shop.schema("updated"), shop.schema("afresh")
     prepare(updated)
-    with duckdb.connect(str(sidecar_path(updated))) as connection:
+    with attached(sidecar_path(updated)) as connection:
         connection.execute(spoil)
     shop.change(CHANGES["rows of units that have some"])
     prepare(updated)
