@@ -90,7 +90,7 @@ def not_compared(*names: str) -> Callable[[Kind], Kind]:
                 return NotImplemented
             return compared(value) == compared(other)
 
-        # A struct's own __ne__ compares all fields.
+        # A struct's own __ne__ needn't ask __eq__: that depends on the version of msgspec.
         _define(kind, __eq__=equal, __ne__=object.__ne__, __compared_fields__=fields)
         return not_hashed(*names)(kind)
 
