@@ -243,10 +243,9 @@ class Schema(msgspec.Struct, frozen=True):
     """A dataset that can be queried.
 
     `analysts` has the cap of each, in ε. `ledger` is a file, or a PostgreSQL connection string;
-    where the budget is refreshed, that of `period` is named after it and the period. `policy` is
-    all that a ledger holds the owner to, as JSON, and `policy_hash` its hash. `has_shared_store`: a
-    stored answer serves all analysts. Neighbours differ in up to `group_size` units. One analyst
-    may keep up to `releases` saved releases and synopses.
+    that of `period` is named after it and the period. `policy` is all that a ledger holds the owner
+    to, as JSON, and `policy_hash` its hash. `has_shared_store`: stored answers serve all analysts.
+    Neighbours differ in up to `group_size` units. An analyst may keep `releases` saved tables.
     """
 
     dataset: str
@@ -278,7 +277,8 @@ class Schema(msgspec.Struct, frozen=True):
 
     def resolve(self, *parts: str) -> Table | None:
         """The visible table that `parts` name (table, schema.table, …); None unless just one."""
-        names = resolve_name(visible := self.visible_tables, parts, self.dataset)
+        visible = self.visible_tables
+        names = resolve_name(visible, parts, self.dataset)
         return visible[names[0]] if len(names) == 1 else None
 
     @property
