@@ -19,6 +19,7 @@ from data.database import attached
 from dpsql.errors import ExecutionFailed
 from dpsql.report.terminal import progress as module
 from dpsql.report.terminal.progress import Cancelled, Watch
+from dpsql.session import interruptible
 from dpsql.session.interruptible import is_done
 
 CHARGED = "running on the data"
@@ -33,7 +34,8 @@ def press_ctrl_c(monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
             raise KeyboardInterrupt
         return is_done(outcome)
 
-    monkeypatch.setattr(module, "is_done", interrupted)
+    for looking in (module, interruptible):
+        monkeypatch.setattr(looking, "is_done", interrupted)
 
 
 def until(event: threading.Event) -> Callable[[], NoReturn]:

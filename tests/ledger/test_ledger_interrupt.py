@@ -34,6 +34,14 @@ STRIDE = 251
 """Steps between two interrupts of a run; `pytest -m slow` tries each one."""
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_raises() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, as where Python starts: a shell's background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Steps:
     """Counts the main thread's steps, of dpsql and of what it calls; `at` one, Ctrl-C comes."""
 
