@@ -61,6 +61,7 @@ def serve(**arguments: Any) -> None:
     from dpsql.pgwire.options import Options, WrongOptions, checked  # noqa: PLC0415
     from dpsql.pgwire.server import Server  # noqa: PLC0415
     from dpsql.pgwire.shared_dataset import Dataset  # noqa: PLC0415
+    from dpsql.pgwire.workers.processor_affinity import stay_on_one  # noqa: PLC0415
     from dpsql.session.preparing.renewal import Renewal  # noqa: PLC0415
 
     log_to_terminal()
@@ -83,6 +84,7 @@ def serve(**arguments: Any) -> None:
             door = Authenticator(setup.users, setup.limits, trusts=setup.trusts)
             server = Server(dataset, door, setup.limits, setup.tls)
             health = HealthEndpoint(dataset, door, server.counts, setup.limits)
+            stay_on_one()
             asyncio.run(_run(server, health, options, setup))
         finally:
             renewal.close()

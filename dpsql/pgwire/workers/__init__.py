@@ -15,6 +15,7 @@ statement of a client, can show one. The server's process reads only
 | worker            | the process: opens sources, runs tasks, one at a time                   |
 | running_task      | the task that a worker runs now, and the one that was interrupted       |
 | fork_origin       | what a process imports before workers are forked from it                |
+| processor_affinity | threads of the server stay on one processor; workers have all          |
 | supervisor        | one worker seen from the server: its watchdog, and its replacement      |
 | pool              | workers, lent to tasks in the order in which the tasks came             |
 | admission_queue   | statements that wait for their turn, in the order in which they came    |

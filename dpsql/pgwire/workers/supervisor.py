@@ -18,6 +18,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from dpsql.pgwire.workers.processor_affinity import on_all
 from dpsql.pgwire.workers.tasks import FAILED, LACKED, STOPPED, Expect, RunJob, Task
 from dpsql.pgwire.workers.worker import work
 
@@ -31,6 +32,7 @@ _MAX_EXPECTED: Final = 16 * 1024
 """Bytes of a job that is sent before its charge: the pipe takes some, though nobody reads them."""
 
 _TICK_SECONDS: Final = 0.05
+_Context = mp.context.ForkServerContext | mp.context.SpawnContext
 _LOG: Final = logging.getLogger("dpsql.pgwire")
 
 
@@ -191,7 +193,10 @@ class WorkerSupervisor:
         self._process.join()
 
     def _start(self) -> None:
-        context = _context()
+        with on_all():  # a fork server that is started has them, and so have its forks
+            self._start_process(_context())
+
+    def _start_process(self, context: _Context) -> None:
         self._pipe, theirs = context.Pipe()
         listened, self._interrupts = context.Pipe(duplex=False)
         self._process = context.Process(
@@ -217,7 +222,7 @@ def _pickled(number: int, task: Task | Expect) -> bytes:
     return pickle.dumps((number, task))
 
 
-def _context() -> mp.context.ForkServerContext | mp.context.SpawnContext:
+def _context() -> _Context:
     """How processes are started: as forks of one that has imported what they need, on Linux.
 
     Elsewhere system libraries may not survive a fork, and each process imports for itself; so it
