@@ -33,7 +33,6 @@ def test_the_demo_tells_its_whole_story(
 
 
 def test_the_recipe_makes_the_same_tables_everywhere(tmp_path: Path) -> None:
-
     generate(tmp_path / "data")
     with attached() as connection:
         found = {

@@ -129,7 +129,6 @@ ENDLESS = """
 @pytest.fixture
 def endless(penguins: Path, tmp_path: Path) -> Path:
     """A schema with a public table whose combinations no engine gets through."""
-
     folder = re.search("source: (.*)", penguins.read_text())
     assert folder
     data = tmp_path / "data"

@@ -21,7 +21,6 @@ def shop(tmp_path: Path) -> Iterator[Served]:
 
 
 def test_the_schema_and_the_data_are_read_anew(shop: Served) -> None:
-
     with connect(shop) as connection:
         assert connection.execute("SELECT count(*) FROM regions").fetchone() == (4,)
         first = connection.execute(question(1)).fetchall()

@@ -45,7 +45,7 @@ class ExclusiveUse:
             self._left = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
-        self._left.pop_all().close()
+        self._left.close()
 
     def check(self) -> None:
         """InterfaceError if the opening is open here no more; doesn't wait for other threads."""

@@ -144,14 +144,6 @@ class PostgresDatabase:
         cursor = self._db.execute(query.replace("?", "%s").encode(), values or None)
         return cursor.fetchall() if cursor.description else []
 
-    def check_direct(self) -> None:
-        """Raises LedgerFault if the server's process isn't that to which it connected: of a pool.
-
-        A pool may lend a connection by the transaction, with what others have set for it.
-        """
-        if self.run("SELECT pg_backend_pid()") != [(self._db.info.backend_pid,)]:
-            raise fault(self.path, "is reached through a pool", "connect to the server itself")
-
     def sign(self) -> HeldLock:
         """Takes a process lock: an advisory lock of this connection."""
         self.run("SELECT pg_advisory_lock(?)", _number(name := secrets.token_hex(16)))
@@ -188,12 +180,21 @@ def connect_server(server: Server) -> PostgresDatabase:
             database.run("SET statement_timeout TO 0")
             database.run("SET idle_session_timeout TO 0")  # the process lock ends with the session
             database.run("SET client_encoding TO 'UTF8'")
-            database.check_direct()
+            _check_direct(database, connection.info.backend_pid)
             _check_durable(database)
         except BaseException:
             connection.close()
             raise
     return database
+
+
+def _check_direct(database: PostgresDatabase, process_id: int) -> None:
+    """Raises LedgerFault if the server's process isn't `process_id`, which a pool makes up.
+
+    A pool may lend a connection by the transaction, with what others have set for it.
+    """
+    if database.run("SELECT pg_backend_pid()") != [(process_id,)]:
+        raise fault(database.path, "is reached through a pool", "connect to the server itself")
 
 
 def _check_durable(database: PostgresDatabase) -> None:

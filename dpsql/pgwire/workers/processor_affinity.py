@@ -12,8 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-_ALL: Final = frozenset(os.sched_getaffinity(0) if sys.platform == "linux" else ())
-"""The processors that this process may use; none where a system doesn't let it choose."""
+
+def _allowed() -> frozenset[int]:
+    """The processors that this thread may use; none where a system doesn't let it choose."""
+    return frozenset(os.sched_getaffinity(0) if sys.platform == "linux" else ())
+
+
+_ALL: Final = _allowed()
+"""Those that the process may use, as it was started."""
 
 
 def stay_on_one() -> None:
@@ -28,7 +34,7 @@ def stay_on_one() -> None:
 @contextmanager
 def on_all() -> Iterator[None]:
     """Let this thread use all processors meanwhile: a process that it starts may use the same."""
-    before = frozenset(os.sched_getaffinity(0) if sys.platform == "linux" else ())
+    before = _allowed()
     _stay_on(_ALL)
     try:
         yield

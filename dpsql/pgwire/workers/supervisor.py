@@ -32,7 +32,6 @@ _MAX_EXPECTED: Final = 16 * 1024
 """Bytes of a job that is sent before its charge: the pipe takes some, though nobody reads them."""
 
 _TICK_SECONDS: Final = 0.05
-_Context = mp.context.ForkServerContext | mp.context.SpawnContext
 _LOG: Final = logging.getLogger("dpsql.pgwire")
 
 
@@ -192,11 +191,9 @@ class WorkerSupervisor:
         self._process.kill()
         self._process.join()
 
+    @on_all()  # a fork server that is started has them, and so have its forks
     def _start(self) -> None:
-        with on_all():  # a fork server that is started has them, and so have its forks
-            self._start_process(_context())
-
-    def _start_process(self, context: _Context) -> None:
+        context = _context()
         self._pipe, theirs = context.Pipe()
         listened, self._interrupts = context.Pipe(duplex=False)
         self._process = context.Process(
@@ -222,7 +219,7 @@ def _pickled(number: int, task: Task | Expect) -> bytes:
     return pickle.dumps((number, task))
 
 
-def _context() -> _Context:
+def _context() -> mp.context.ForkServerContext | mp.context.SpawnContext:
     """How processes are started: as forks of one that has imported what they need, on Linux.
 
     Elsewhere system libraries may not survive a fork, and each process imports for itself; so it
