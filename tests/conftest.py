@@ -92,6 +92,14 @@ def pytest_collection_finish() -> None:
     atexit.register(gc.unfreeze)
 
 
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: pytest.ExitCode
+) -> None:
+    """A run that fails says which of the cases that take turns it tried."""
+    if exitstatus == pytest.ExitCode.TESTS_FAILED and share.TURN:
+        terminalreporter.write_line(f"the same cases are tried with DPSQL_TURN={share.TURN}")
+
+
 @pytest.fixture(scope="session")
 def fixtures() -> Path:
     """The folder of the annotated schemas."""

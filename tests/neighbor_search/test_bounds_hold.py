@@ -13,7 +13,7 @@ from fractions import Fraction
 import pytest
 from neighbor_search.public_rows import PUBLIC
 from neighbor_search.search import WORLDS, attack, search
-from neighbor_search.share import in_both_ways, in_turn
+from neighbor_search.share import in_both_ways, in_turn, is_tried
 from notes.blocks import Claim, answered, claims
 from notes.compiler import prepared, schema_of
 
@@ -94,8 +94,8 @@ FEATURES = {
     "views",
     "weighted_majority",
 }
-"""Notes whose claims are tried under both relations, removed units and replaced ones: in every run
-one in `FEATURE_SHARE`."""
+"""Notes whose claims are tried under both relations, removed units and replaced ones: in a run one
+in `FEATURE_SHARE`."""
 
 FEATURE_SHARE = 3
 
@@ -126,14 +126,14 @@ def _attack_under(claim: Claim, limits: ContributionLimits, apart: NeighborDista
 
 
 def further(claim: Claim, turn: int) -> Iterator[tuple[NeighborDistance, bool]]:
-    """The relations but that of its fixture, and whether each is tried in every run."""
+    """The relations but that of its fixture, and whether this run tries each."""
     own = schema_of(claim.schema).neighbor_distance
     for place, apart in enumerate(RELATIONS):
         if apart != own:
             other = claim.note.stem in FEATURES and apart == NeighborDistance(
                 own.units, not own.is_replacement
             )
-            yield apart, (turn + place) % (FEATURE_SHARE if other else RELATION_SHARE) == 0
+            yield apart, is_tried(turn + place, FEATURE_SHARE if other else RELATION_SHARE)
 
 
 @pytest.mark.parametrize(
