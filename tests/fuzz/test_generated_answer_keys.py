@@ -28,7 +28,7 @@ ORDINARY = 80
 LONG = int(os.environ.get("DPSQL_PAIRS", "20000"))
 
 
-@pytest.mark.parametrize("chunk", in_turn(((str(n), (n,)) for n in range(ORDINARY // CHUNK)), 2))
+@pytest.mark.parametrize("chunk", in_turn(((str(n), (n,)) for n in range(ORDINARY // CHUNK)), 4))
 def test_one_key_has_one_answer(chunk: int) -> None:
     assert _compare(Random(f"keys {chunk}")) > 0
 

@@ -15,10 +15,10 @@ from neighbor_search.share import in_turn
 
 from dpsql.errors import Error
 
-CHUNK = 50
+CHUNK = 25
 ORDINARY = 200
 LONG = int(os.environ.get("DPSQL_ANSWERS", "10000"))
-CHUNKS = in_turn(((str(number), (number,)) for number in range(ORDINARY // CHUNK)), 4)
+CHUNKS = in_turn(((str(number), (number,)) for number in range(ORDINARY // CHUNK)), 8)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)

@@ -30,7 +30,7 @@ POOLS = 8
 
 
 @pytest.mark.parametrize(
-    "chunk", in_turn(((str(n), (n,)) for n in range(-(-ORDINARY // (CHUNK * WORLDS)))), 2)
+    "chunk", in_turn(((str(n), (n,)) for n in range(-(-ORDINARY // (CHUNK * WORLDS)))), 4)
 )
 def test_no_neighbour_changes_more_than_derived(chunk: int) -> None:
     _attack(Random(f"ordinary {chunk}"))

@@ -19,7 +19,7 @@ from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 
 ORDINARY = 24
 LONG = int(os.environ.get("DPSQL_CASES", "2000"))
-CHUNK = 8
+CHUNK = 4
 
 MEET = {"v": "t.visit_id = v.visit_id", "p": "v.patient_id = p.patient_id"}
 SOURCES = [
@@ -49,7 +49,7 @@ CONDITIONS = ["p.age > 30", "v.patient_id <> 2", "p.city IS NOT NULL", "v.cost >
 
 
 @pytest.mark.bounds
-@pytest.mark.parametrize("chunk", in_turn(((str(n), (n,)) for n in range(ORDINARY // CHUNK)), 3))
+@pytest.mark.parametrize("chunk", in_turn(((str(n), (n,)) for n in range(ORDINARY // CHUNK)), 6))
 def test_no_neighbour_changes_more_than_derived(chunk: int) -> None:
     _attack(Random(f"ready {chunk}"))
 

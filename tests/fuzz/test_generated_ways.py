@@ -43,13 +43,13 @@ LONG = int(os.environ.get("DPSQL_CASES", "2000")) // 4
 
 FAR = (*SPECS, *FAR_SPECS, *FAR_SPECS)
 
-CHUNK = 4
+CHUNK = 2
 QUERIES = 10
 UNITS = 2
 
 
 @pytest.mark.bounds
-@pytest.mark.parametrize("chunk", in_turn(((str(n), (n,)) for n in range(ORDINARY // CHUNK)), 2))
+@pytest.mark.parametrize("chunk", in_turn(((str(n), (n,)) for n in range(ORDINARY // CHUNK)), 4))
 def test_all_ways_find_the_same_integers(chunk: int, tmp_path: Path) -> None:
     for case in range(CHUNK):
         _attack(Random(f"ways {chunk}, {case}"), tmp_path)

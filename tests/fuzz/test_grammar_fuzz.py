@@ -14,6 +14,7 @@ from fuzz.odd import IDENTIFIERS, LITERALS, MARKS, WORDS
 from fuzz.outcome import runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from neighbor_search.share import in_turn
 
 CHUNK = 100
 ORDINARY = int(os.environ.get("DPSQL_STATEMENTS", "500"))
@@ -24,7 +25,9 @@ WORD = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize("chunk", range(-(-ORDINARY // CHUNK)))
+@pytest.mark.parametrize(
+    "chunk", in_turn(((str(n), (n,)) for n in range(-(-ORDINARY // CHUNK))), 3)
+)
 def test_mutants_are_refused_or_run(chunk: int) -> None:
     _try(Random(f"ordinary {chunk}"))
 
