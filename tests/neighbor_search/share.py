@@ -15,8 +15,8 @@ collects_all = True
 """Whether cases of other turns are collected: not where pytest would deselect them all."""
 
 
-def in_both_ways(claims: Iterable[Claim], share: int = 2) -> list[object]:
-    """Each claim with keys that break and with keys that hold: a run tries one of both.
+def in_both_ways(claims: Iterable[Claim], share: int) -> list[object]:
+    """Each claim with keys that break and with keys that hold: with 2, a run tries one of both.
 
     An odd `share` tries some of both ways, and of the claims as many fewer.
     """

@@ -139,7 +139,7 @@ def test_no_neighbour_changes_more_than_derived(claim: Claim) -> None:
 @pytest.mark.parametrize(
     ("sql", "limits"),
     in_turn(
-        ((f"{sql}-{name}", (sql, limits)) for sql in SHAPES for name, limits in LIMITS.items()), 6
+        ((f"{sql}-{name}", (sql, limits)) for sql in SHAPES for name, limits in LIMITS.items()), 13
     ),
 )
 def test_shapes_that_are_summed_in_two_parts_stay_within_bounds(
