@@ -60,7 +60,7 @@ CASES = in_turn(
         for benchmark in BENCHMARKS
         for number in benchmark.queries
     ),
-    share=3,
+    share=6,
 )
 
 
