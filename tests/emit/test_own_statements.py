@@ -26,7 +26,7 @@ from dpsql.physical.push_down import push_down
 
 CLEAN = "own statements"
 
-SHARE = 5
+SHARE = 15
 """A statement on Spark takes seconds."""
 
 
