@@ -19,6 +19,7 @@ from cli.cli_run import commands_below
 from documentation.blocks import MARKS, RUN, Block, blocks, inline
 from documentation.pages import ROOT, pages
 from documentation.worlds import WORLDS
+from neighbor_search.share import in_turn
 
 from dpsql import Connection, Error, connect
 from dpsql.cli.main import commands
@@ -36,8 +37,8 @@ REPLACED = {
 }
 """What a test makes smaller."""
 
-LONG = sorted((ROOT / "docs" / "learn").glob("*.md"), key=lambda page: page.stat().st_size)[1:]
-"""Pages of dozens of commands, which run in turn; the shortest of them runs with all others."""
+SHARE = 4
+"""Of pages with something to run, each run tries one in four."""
 
 _SERVE = re.compile(r"^(\S*dpsql serve .*)$", re.MULTILINE)
 _ANY = [block for page in pages() for block in blocks(page)]
@@ -66,15 +67,14 @@ def test_a_block_is_run_or_says_why_not(block: Block) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(
-            page,
-            id=str(page.relative_to(ROOT)),
-            marks=[pytest.mark.in_turn] if page in LONG else [],
-        )
-        for page in pages()
-        if any(block.language in RUN for block in blocks(page))
-    ],
+    in_turn(
+        (
+            (str(page.relative_to(ROOT)), (page,))
+            for page in pages()
+            if any(b.language in RUN and "not run" not in b.marks for b in blocks(page))
+        ),
+        SHARE,
+    ),
 )
 def test_what_a_page_says_to_run_runs(page: Path, tmp_path: Path, tpch_folder: Path) -> None:
     name, place = "clinic", None
