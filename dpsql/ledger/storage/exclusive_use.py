@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Final
 
 from dpsql.errors import InterfaceError
@@ -30,22 +30,31 @@ class ExclusiveUse:
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._open = True
-        self._left = ExitStack()
-        """What is done as the one who uses it leaves."""
+        self._deferral = InterruptDeferral()
+        """That of who uses it."""
 
     def __enter__(self) -> None:
         self._check_process()
-        with ExitStack() as stack:
-            stack.enter_context(InterruptDeferral())
-            if not self._lock.acquire(timeout=-1 if may_wait() else _READING_SECONDS):
-                raise WouldWait  # another thread may be waiting for a disk
-            stack.callback(self._lock.release)
-            if not self._open:
-                raise _closed()
-            self._left = stack.pop_all()
+        deferral = InterruptDeferral()
+        deferral.__enter__()
+        try:
+            self._take()
+        except BaseException:
+            deferral.__exit__()
+            raise
+        self._deferral = deferral
 
     def __exit__(self, *_: object) -> None:
-        self._left.close()
+        deferral = self._deferral  # by the next one's turn it is another
+        self._lock.release()
+        deferral.__exit__()
+
+    def _take(self) -> None:
+        if not self._lock.acquire(timeout=-1 if may_wait() else _READING_SECONDS):
+            raise WouldWait  # another thread may be waiting for a disk
+        if not self._open:
+            self._lock.release()
+            raise _closed()
 
     def check(self) -> None:
         """InterfaceError if the opening is open here no more; doesn't wait for other threads."""
