@@ -111,7 +111,7 @@ class Ledger:
         with self._writing():
             check_fixed(self._chain, recorded_terms(self._chain), terms)
             apply_terms(self._chain, terms, self._chain.append(Amended(terms, reason)).seq)
-        self._publish()
+        self.await_releases()
 
     def charge(self, charge: Charge, room: int = MIN_BYTES) -> Receipt:
         """Charges the dataset and the analyst; or BudgetSpent, and nothing is charged.
@@ -155,7 +155,8 @@ class Ledger:
 
     def await_releases(self) -> None:
         """Waits until all that was recorded is on disk and in the anchor, as with a charge."""
-        self._publish()
+        with self._use:
+            self._chain.publish_all()
 
     def burn(self, receipt: Receipt, failure: Failure | None = None) -> None:
         """Settles the request without an answer; its charge stands, and `failure` is recorded."""
@@ -176,10 +177,14 @@ class Ledger:
 
     def stored_answers(self, keys: Sequence[str]) -> dict[str, StoredAnswerInfo]:
         """The releases that are stored under `keys`, by their keys, without their answers."""
+        return self.look_up(keys)[0]
+
+    def look_up(self, keys: Sequence[str]) -> tuple[dict[str, StoredAnswerInfo], bool]:
+        """The same, and whether there is a saved release: one transaction takes less than two."""
         check_keys(keys)
         with self._reading():
             known = ((key, stored_answer.find(self._chain, key)) for key in keys)
-            return {key: info for key, info in known if info is not None}
+            return {k: v for k, v in known if v is not None}, bool(self._store.all_named())
 
     def has_paid(self, key: str, analyst: str) -> bool:
         """Whether the analyst has seen the release `key`: paid for it, or read it since."""
@@ -254,13 +259,13 @@ class Ledger:
 
     def verify(self, *receipts: Receipt | ReceiptId) -> Report:
         """Audits both files and that they hold `receipts`; LedgerFault says what disagrees."""
-        self._publish()
+        self.await_releases()
         with self._use:
             return audit(self._chain, receipts)
 
     def backup(self, target: Path) -> None:
         """Copies the ledger as it is now to the new file `target`; both have the same anchor."""
-        self._publish()
+        self.await_releases()
         with self._use:
             back_up(self._chain, target.absolute())
 
@@ -293,7 +298,3 @@ class Ledger:
     def _reading(self) -> Iterator[None]:
         with self._use, self._chain.database.reading():
             yield
-
-    def _publish(self) -> None:
-        with self._use:
-            self._chain.publish_all()

@@ -64,7 +64,7 @@ class ReadLedger(Ledger):
         raise _read_only(self._chain)
         yield
 
-    def _publish(self) -> None:
+    def await_releases(self) -> None:
         """Nothing was appended."""
 
 

@@ -52,6 +52,17 @@ def test_a_name_means_its_rows_until_it_is_dropped(place: Place) -> None:
         assert ledger.balance().spent.amount == TENTH
 
 
+def test_a_look_at_answers_tells_whether_anything_is_saved(place: Place) -> None:
+    with place.open() as ledger:
+        paid(ledger)
+        stored, are_saved = ledger.look_up([KEY, "b" * 64])
+        assert (set(stored), are_saved) == ({KEY}, False)
+        ledger.names.keep(MINE, "about", b"rows", [KEY], replace=False)
+        assert ledger.look_up([KEY])[1]
+        ledger.names.drop(MINE)
+        assert not ledger.look_up([KEY])[1]
+
+
 def test_who_may_do_what(place: Place) -> None:
     theirs = ReleaseName("bob", "t", shared=True, max_releases=MOST)
     with place.open() as ledger:

@@ -60,12 +60,13 @@ def look_up(context: SessionContext, compiled: CompiledStatement) -> Coverage:
     Of dashboards that the analyst may read, or else of what this session was given.
     """
     ledger = context.ledger.open()
-    answers = ledger.stored_answers([release.key for release in compiled.releases])
+    answers, are_saved = ledger.look_up([release.key for release in compiled.releases])
     stored = frozenset(r.name for r in compiled.releases if r.key in answers)
     missing = [r for r in compiled.releases if r.key not in answers]
     noisy = [release for release in missing if release.step.measurement.loss.amount]
     rolled = context.sources.roll_ups(compiled, missing)
-    charts = chart_readings(compiled, noisy, context.readable_dashboards())
+    dashboards = context.readable_dashboards() if are_saved else context.dashboards
+    charts = chart_readings(compiled, noisy, dashboards)
     free = below_max_error({**rolled, **charts}, compiled.options.price.max_error)
     return Coverage(stored, free, [release for release in noisy if release.name not in free])
 
