@@ -342,6 +342,9 @@ SELECT ward, first_value(ward) OVER (ORDER BY n DESC, ward) AS top, last_value(n
 SELECT ward, percent_rank() OVER (ORDER BY n) AS p, cume_dist() OVER (ORDER BY n) AS c FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) t;
 SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY patient_id ORDER BY visit_id) AS place FROM visits) t WHERE place = 2;
 SELECT ward, count(*) AS n FROM (SELECT ward, row_number() OVER (PARTITION BY patient_id ORDER BY visit_date, visit_id) AS place FROM visits) t WHERE place = 1 GROUP BY ward;
+SELECT ward, count(*) AS n FROM (SELECT ward, rank() OVER (PARTITION BY patient_id ORDER BY doctor_id IS NULL) AS place FROM visits) t WHERE place = 1 GROUP BY ward;
+SELECT count(*) AS n FROM (SELECT row_number() OVER (PARTITION BY patient_id, ward ORDER BY visit_id) AS place FROM visits) t WHERE place = 1;
+SELECT count(*) AS n FROM (SELECT place FROM (SELECT visit_id, row_number() OVER (PARTITION BY patient_id ORDER BY visit_id) AS place FROM visits) t JOIN tests USING (visit_id)) u WHERE place = 1;
 SELECT sum(gap) AS s FROM (SELECT cost - lag(cost) OVER (PARTITION BY patient_id ORDER BY visit_id) AS gap FROM visits) t WHERE gap BETWEEN 0 AND 1000;
 SELECT count(*) FROM (SELECT cost, sum(cost) OVER (PARTITION BY patient_id) AS total FROM visits) t WHERE cost > total / 2;
 SELECT sum(cost) AS s FROM (SELECT cost, count(*) OVER (PARTITION BY patient_id) AS n FROM visits) t WHERE n = 2;

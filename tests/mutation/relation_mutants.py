@@ -100,4 +100,20 @@ RELATION_MUTANTS = (
         "tests/neighbor_search/test_bounds_hold.py",
         "foreign_keys",
     ),
+    Mutant(
+        "rows that tie for a rank are one",
+        "analysis/lineage/row_number.py",
+        'return (source, call.partition) if call.function == "row_number" else None',
+        "return (source, call.partition)",
+        "tests/differential/test_differential.py",
+        fails_by="DuckDB has",
+    ),
+    Mutant(
+        "the first row of any partition is its unit's only one",
+        "analysis/lineage/functional_dependency.py",
+        "        all(is_determined(key, unit_determined_columns(numbered",
+        "        any(is_determined(key, unit_determined_columns(numbered",
+        "tests/differential/test_differential.py",
+        fails_by="DuckDB has",
+    ),
 )

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import assert_never
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.analysis.lineage.row_number import chosen_rows
 from dpsql.analysis.lineage.unit_identity import unit_columns
 from dpsql.plan.expression import Column, Expression, Literal, Scalar, conjuncts, matched
 from dpsql.plan.operator import (
@@ -102,9 +103,9 @@ def one_row_per_unit(plan: Plan, trusted: Trusted) -> bool:
     match plan:
         case Scan():
             return _one_row_scan(plan, trusted)
-        case Filter(source=source) | Project(source=source) | MarkJoin(source=source):
-            return one_row_per_unit(source, trusted)
-        case Window(source=source):
+        case Filter(source=source):
+            return one_row_per_unit(source, trusted) or _has_chosen_row(plan, trusted)
+        case Project(source=source) | MarkJoin(source=source) | Window(source=source):
             return one_row_per_unit(source, trusted)
         case OuterJoin(kind=OuterKind.LEFT, left=left, right=right, on=on):
             return one_row_per_unit(left, trusted) and _one_partner(left, right, on, trusted)
@@ -120,6 +121,14 @@ def one_row_per_unit(plan: Plan, trusted: Trusted) -> bool:
             return False
         case missing:
             assert_never(missing)
+
+
+def _has_chosen_row(plan: Filter, trusted: Trusted) -> bool:
+    """A unit's rows lie in one partition, of which a row_number() that is fixed leaves one."""
+    return any(
+        all(is_determined(key, unit_determined_columns(numbered, trusted)) for key in partition)
+        for numbered, partition in chosen_rows(plan)
+    )
 
 
 def _one_partner(left: Plan, right: Plan, on: tuple[Expression, ...], trusted: Trusted) -> bool:
