@@ -27,6 +27,8 @@ from dpsql.ledger.storage.exclusive_use import ExclusiveUse
 
 NOTHING_CHARGED: Final = "nothing was charged"
 STANDS: Final = "its charge stands"
+_LOST: Final = ", and its answer is lost"
+_MAY_BE_STORED: Final = "; ask again: its answer may be stored, and is free then"
 _UNKNOWN: Final = "whether it was charged, the ledger's history tells"
 
 
@@ -106,6 +108,17 @@ def telling_charge(chain: Chain) -> Iterator[None]:
         yield
     except LedgerFault as error:
         with standing(_standing(chain, error)):
+            raise
+
+
+@contextmanager
+def telling_answer(chain: Chain) -> Iterator[None]:
+    """A LedgerFault that ends the transaction within says whether the answer may be stored."""
+    try:
+        yield
+    except LedgerFault:
+        is_lost = not chain.database.commit_lost
+        with standing(STANDS + (_LOST if is_lost else _MAY_BE_STORED)):
             raise
 
 

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpsql.errors import BadParameter, ExecutionFailed, InterfaceError, OperationalError
+from dpsql.errors import (
+    BadParameter,
+    ExecutionFailed,
+    InterfaceError,
+    LedgerFault,
+    LedgerFull,
+    OperationalError,
+)
 from dpsql.ledger.chain.entry import Burned, Charged, Entry, Released
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.chain.verify import checked_answer
@@ -98,10 +105,19 @@ def burn(chain: Chain, request_id: str, failure: Failure | None = None) -> None:
 
 
 def burn_all_of(chain: Chain, owner: str) -> None:
-    """Settles all requests without an answer that the opening `owner` still runs."""
-    for request in chain.store.unsettled():
-        if request.owner == owner:
-            burn(chain, request.id)
+    """Settles, and publishes, all requests without an answer that the opening `owner` still runs.
+
+    The next opening does on a full disk, and where the server has ended this one's connection.
+    """
+    try:
+        with chain.writing():
+            for request in chain.store.unsettled():
+                if request.owner == owner:
+                    burn(chain, request.id)
+        chain.publish_all()
+    except LedgerFault as error:
+        if not (chain.database.lost or isinstance(error, LedgerFull)):
+            raise
 
 
 def failed_before(chain: Chain, keys: Sequence[str]) -> bool:

@@ -13,12 +13,11 @@ A ledger is used from any thread of the process that opened it; other processes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Self
 
-from dpsql.errors import LedgerFull
 from dpsql.ledger import charge_log, stored_answer
 from dpsql.ledger.caps import Balance, balances
 from dpsql.ledger.chain.checkpoint import write_checkpoint
@@ -36,7 +35,7 @@ from dpsql.ledger.charge import (
     check_keys,
     check_stored_answers,
 )
-from dpsql.ledger.charge_group import STANDS, telling_charge
+from dpsql.ledger.charge_group import STANDS, telling_answer, telling_charge
 from dpsql.ledger.fault import standing
 from dpsql.ledger.open_charges import OpenCharges
 from dpsql.ledger.refusal import Refusal, note, refusals
@@ -141,7 +140,7 @@ class Ledger:
         """
         whole, releases = stored_answer.digested(answer, keep)
         self._charges.settle(receipt)
-        with standing("its charge stands, and its answer is lost"), self._writing(waits=False):
+        with telling_answer(self._chain), self._writing(waits=False):
             charged = charge_log.in_progress(self._chain, receipt)
             check_stored_answers(keep, charged.loss)
             others = stored_answer.existing_answers(self._chain, releases)
@@ -277,10 +276,7 @@ class Ledger:
             stack.callback(self._owner.close)
             self._charges.give_room()
             stack.callback(self._chain.database.close)
-            with suppress(LedgerFull):  # the next opening burns them
-                with self._chain.writing():
-                    charge_log.burn_all_of(self._chain, self._owner.name)
-                self._chain.publish_all()
+            charge_log.burn_all_of(self._chain, self._owner.name)
 
     def __enter__(self) -> Self:
         return self

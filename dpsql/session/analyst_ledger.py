@@ -38,11 +38,14 @@ class AnalystLedger:
 
     def open(self) -> Ledger:
         """The ledger, made if there is none."""
+        if self._ledger is not None and self._ledger.lost:
+            self.close()
+            self._ledger = None
         if self._ledger is None and self._shared is not None:
             self._ledger = self._shared.lease()
             if self._ledger is not None:
                 self._let_go = self._shared.give
-        if self._ledger is None or self._ledger.lost:
+        if self._ledger is None:
             self._ledger = open_ledger(self._schema)
             self._let_go = self._ledger.close
         return self._ledger

@@ -11,8 +11,12 @@ import psycopg
 import pytest
 from data.database import attached
 
-from dpsql.errors import LedgerFault
+from dpsql.errors import InterfaceError, LedgerFault
+from dpsql.session.analyst_ledger import AnalystLedger
+from dpsql.session.dataset import load_dataset
+from dpsql.session.ledger_access import open_ledger
 from dpsql.session.session import Session
+from dpsql.session.shared_ledger import SharedLedger
 
 COUNT = "SELECT count(*) FROM people"
 SCHEMA = """
@@ -46,12 +50,16 @@ def end_connections(database: str) -> None:
         )
 
 
-def test_what_a_lost_ledger_has_charged_is_answered_again(database: str, tmp_path: Path) -> None:
-    with attached(tmp_path / "people.duckdb") as connection:
+def people(database: str, folder: Path) -> Path:
+    with attached(folder / "people.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT i::BIGINT AS pay FROM range(100) r(i)")
-    path = tmp_path / "schema.yaml"
+    path = folder / "schema.yaml"
     path.write_text(SCHEMA.format(url=database))
-    session = Session(path)
+    return path
+
+
+def test_what_a_lost_ledger_has_charged_is_answered_again(database: str, tmp_path: Path) -> None:
+    session = Session(people(database, tmp_path))
     first = session.query(COUNT).table
     end_connections(database)
     with pytest.raises(LedgerFault, match="can't be reached"):
@@ -60,3 +68,28 @@ def test_what_a_lost_ledger_has_charged_is_answered_again(database: str, tmp_pat
     assert session.query(f"{COUNT} WHERE pay > 3").table.num_rows == 1
     assert session.balance().spent.amount == 1
     session.close()
+
+
+def test_a_session_ends_whose_ledger_is_lost(database: str, tmp_path: Path) -> None:
+    """What it was told stands: no error says otherwise as it ends."""
+    session = Session(people(database, tmp_path))
+    session.query(COUNT)
+    end_connections(database)
+    session.close()
+
+
+def test_a_lost_ledger_that_was_shared_is_let_go_of_by_all(database: str, tmp_path: Path) -> None:
+    schema = load_dataset(people(database, tmp_path))
+    shared = SharedLedger(open_ledger(schema))
+    own = AnalystLedger(schema, "alice", shared)
+    lost = own.open()
+    end_connections(database)
+    with pytest.raises(LedgerFault, match="can't be reached"):
+        lost.balance()
+    shared.give()
+    with pytest.raises(LedgerFault, match="can't be reached"):
+        lost.balance()
+    assert own.open().balance().spent.amount == 0
+    with pytest.raises(InterfaceError, match="is closed"):
+        lost.balance()
+    own.close()
