@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ledger.ledger_world import TENTH, Place, charge, terms
@@ -269,3 +271,103 @@ def test_amounts_are_text_that_compares_as_numbers(server_place: Place) -> None:
         ledger.charge(charge(1, Fraction(999_999)))
         ledger.charge(charge(2, 1))
         assert ledger.balance().left == 0
+
+
+ALTERED = {
+    "an update that a trigger undoes": """
+        CREATE FUNCTION undone() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END';
+        CREATE TRIGGER undone BEFORE UPDATE ON account FOR EACH ROW EXECUTE FUNCTION undone()""",
+    "an entry that may be changed": "ALTER TABLE entry DISABLE TRIGGER entry_change",
+    "a request that names no entry": "ALTER TABLE request DISABLE TRIGGER ALL",
+    "an update that a rule leaves out": """
+        CREATE RULE none AS ON UPDATE TO request DO INSTEAD NOTHING""",
+    "rows that a policy hides": """
+        ALTER TABLE kept ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+        CREATE POLICY none ON kept USING (false)""",
+    "rows of another table": "CREATE TABLE more () INHERITS (account)",
+    "rows that a crash takes": "ALTER TABLE seen SET UNLOGGED",
+}
+
+
+@pytest.mark.parametrize("statements", ALTERED.values(), ids=ALTERED)
+def test_tables_that_may_not_keep_what_is_written_are_refused(
+    server_place: Place, statements: str
+) -> None:
+    """A balance that is checked as the ledger opens, and is never written then, has no end."""
+    with server_place.open(terms(1)) as ledger:
+        ledger.charge(charge(1))
+    run(server_place, statements)
+    altered = pytest.raises(LedgerFault, match="has other tables than it was created with")
+    with altered:
+        server_place.open(terms(1))
+    with altered:
+        server_place.as_recorded()
+
+
+@pytest.fixture
+def role(server_place: Place) -> Iterator[Place]:
+    """The ledger as a role uses it that has no right yet; its name is the dataset's."""
+    name = f"role_{server_place.dataset}"
+    with admin(server_place) as own:
+        own.execute(f"CREATE ROLE {name} LOGIN")
+    yield replace(server_place, url=server_place.url.replace("dpsql@", f"{name}@"))
+    with admin(server_place) as own:
+        own.execute(f"DROP OWNED BY {name} CASCADE")
+        own.execute(f"DROP ROLE {name}")
+
+
+def admin(place: Place) -> Any:
+    return pytest.importorskip("psycopg").connect(place.url, autocommit=True)
+
+
+def test_a_role_needs_a_schema_or_the_right_to_create_it(server_place: Place, role: Place) -> None:
+    may_not = pytest.raises(LedgerFault, match="may not be used")
+    name = f"role_{server_place.dataset}"
+    assert isinstance(role.location, Server)
+    schema = role.location.schema
+    with admin(server_place) as own:
+        with may_not:
+            role.open(terms(1))
+        own.execute(f'CREATE SCHEMA "{schema}"')
+        with may_not:
+            role.open(terms(1))
+        own.execute(f'GRANT USAGE, CREATE ON SCHEMA "{schema}" TO {name}')
+        role.open(terms(1)).close()
+        own.execute(f'REVOKE CREATE ON SCHEMA "{schema}" FROM {name}')
+        with role.open(terms(1)) as ledger:
+            assert ledger.charge(charge(1)).fresh
+
+
+def test_another_server_s_role_needs_rights_on_the_tables_alone(
+    server_place: Place, role: Place
+) -> None:
+    server_place.open(terms(1)).close()
+    name = f"role_{server_place.dataset}"
+    assert isinstance(role.location, Server)
+    schema = role.location.schema
+    with admin(server_place) as own:
+        with pytest.raises(LedgerFault, match="may not be used"):
+            role.open(terms(1))
+        own.execute(f'GRANT USAGE ON SCHEMA "{schema}" TO {name}')
+        own.execute(
+            f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{schema}" TO {name}'
+        )
+        with role.open(terms(1)) as ledger:
+            assert ledger.charge(charge(1)).fresh
+
+
+def test_a_schema_of_somebody_else_is_refused(server_place: Place, role: Place) -> None:
+    """Its owner may drop the tables in it, and make others."""
+    assert isinstance(role.location, Server)
+    schema, own = role.location.schema, f"own_{server_place.dataset}"
+    with admin(server_place) as trusted, admin(role) as hostile:
+        trusted.execute(f"CREATE ROLE {own} LOGIN")
+        trusted.execute(f"GRANT CREATE ON DATABASE postgres TO role_{server_place.dataset}")
+        try:
+            hostile.execute(f'CREATE SCHEMA "{schema}"')
+            hostile.execute(f'GRANT ALL ON SCHEMA "{schema}" TO PUBLIC')
+            with pytest.raises(LedgerFault, match="has other tables than it was created with"):
+                replace(role, url=server_place.url.replace("dpsql@", f"{own}@")).open(terms(1))
+            assert not exists(server_place.location, server_place.anchor)
+        finally:
+            trusted.execute(f"DROP ROLE {own}")

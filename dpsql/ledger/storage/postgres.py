@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -20,11 +20,17 @@ from dpsql.errors import LedgerFault
 from dpsql.installed_extra import install_extra
 from dpsql.ledger.fault import REPORT, RESTORE, fault, full, other_format
 from dpsql.ledger.storage.backend import Server
-from dpsql.ledger.storage.postgres_tables import FAILED, FORMAT, NAMED, TABLES
+from dpsql.ledger.storage.postgres_tables import FAILED, FORMAT, NAMED, NAMES, TABLES, UNALTERED
 from dpsql.ledger.storage.sqlite import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     import psycopg
+
+_NO_RIGHT: Final = "may not be used", "grant its user the schema, or the right to create it"
+_AS_CREATED: Final = (
+    "remove triggers, rules and policies of others, and have the tables' owner own the schema"
+)
+_OTHER_TABLES: Final = "has other tables than it was created with"
 
 
 class HeldLock(Struct, frozen=True):
@@ -104,10 +110,16 @@ class PostgresDatabase:
         """Does nothing: every commit waits for the server's disk."""
 
     def create(self) -> None:
-        """Creates the schema and its tables, empty."""
-        self.run(f"CREATE SCHEMA IF NOT EXISTS {_quoted(self.path.schema)}")
+        """Creates the tables, empty, and their schema unless there is one.
+
+        LedgerFault if that one's owner is neither their owner nor trusted with the database.
+        """
+        # Where it exists, PostgreSQL asks for the right to create it all the same.
+        if not self.run("SELECT 1 FROM pg_namespace WHERE nspname = ?", self.path.schema):
+            self.run(f"CREATE SCHEMA {_quoted(self.path.schema)}")
         self.run(TABLES)
         self.run("INSERT INTO format VALUES (?)", FORMAT)
+        self._check_tables()
 
     def upgrade(self) -> None:
         """Adds what older formats lack: format 1 had no table `named`, 1 and 2 no `failed`."""
@@ -120,11 +132,23 @@ class PostgresDatabase:
                 self.run("UPDATE format SET version = ?", FORMAT)
 
     def check_format(self) -> None:
-        """Raises LedgerFault if this is no ledger, or one of another format."""
+        """Raises LedgerFault if this is no ledger, one of another format, or has altered tables."""
+        if self.run("SELECT has_schema_privilege(?, 'USAGE')", self.path.schema) == [(False,)]:
+            raise fault(self.path, *_NO_RIGHT)
         if not self.run("SELECT to_regclass('format')::text") == [("format",)]:
             raise fault(self.path, "is no ledger of dpsql", "name the ledger's own database")
         if self.run("SELECT version FROM format") != [(FORMAT,)]:
             raise other_format(self.path, FORMAT)
+        self._check_tables()
+
+    def _check_tables(self) -> None:
+        """Raises LedgerFault unless the tables keep and show what is written to them.
+
+        Balances are checked as a ledger is opened. A trigger that undoes what is written to them,
+        or a policy that hides it, would let all of an opening's charges begin from the same one.
+        """
+        if self.run(UNALTERED, self.path.schema, NAMES) != [(len(NAMES), True)]:
+            raise fault(self.path, _OTHER_TABLES, _AS_CREATED)
 
     def check_pages(self) -> None:
         """Raises LedgerFault if a CHECK is missing or unvalidated; the server checks pages."""
@@ -133,7 +157,7 @@ class PostgresDatabase:
             "JOIN pg_namespace n ON n.oid = c.connamespace WHERE nspname = ? AND contype = 'c'"
         )
         if self.run(query, self.path.schema) != [(9, True)]:
-            raise fault(self.path, "has other tables than it was created with", RESTORE)
+            raise fault(self.path, _OTHER_TABLES, RESTORE)
 
     def copy(self, target: Path) -> None:
         """Raises LedgerFault."""
@@ -222,8 +246,8 @@ def _translated_errors(server: Server) -> Iterator[None]:
         what, do = "contradicts itself", REPORT
     except psycopg.errors.DiskFull:
         raise full(server) from None
-    except psycopg.errors.InsufficientPrivilege:
-        what, do = "may not be used", "grant its user the schema, or the right to create it"
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.InvalidSchemaName):
+        what, do = _NO_RIGHT
     except psycopg.OperationalError:
         what, do = "can't be reached", "check server, network and password, and ask again"
     except psycopg.Error as error:

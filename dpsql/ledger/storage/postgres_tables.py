@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from dpsql.ledger.amount import DIGITS
@@ -83,3 +84,22 @@ CREATE TABLE answer (
   bytes bytea NOT NULL
 );
 {NAMED}{FAILED}"""
+
+NAMES: Final[list[str]] = re.findall(r"CREATE TABLE (\w+)", TABLES)
+
+# How many of the named tables there are, and whether all keep what is written, and show what they
+# keep. PostgreSQL's own triggers are those of foreign keys. The schema's owner may drop a table and
+# put another in its place.
+UNALTERED: Final = """
+SELECT count(*), bool_and(
+  relkind = 'r' AND relpersistence = 'p' AND NOT relrowsecurity
+  AND NOT EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid)
+  AND NOT EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhrelid, inhparent))
+  AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND (tgenabled NOT IN ('O', 'A')
+    OR NOT tgisinternal AND (relname, tgname) <> ('entry', 'entry_change')))
+  AND (nspowner IN (relowner, datdba) OR rolsuper)
+)
+FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace JOIN pg_roles r ON r.oid = nspowner
+JOIN pg_database ON datname = current_database()
+WHERE nspname = ? AND relname = ANY (?)
+"""
