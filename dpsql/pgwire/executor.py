@@ -79,8 +79,9 @@ class Executor(PreparedQueries):
             case Fetch():
                 if portal.answer is None:
                     rows = yield from self._fetched(statement.command)
-                    columns = self.describe_portal(self.portal(statement.command.name)) or ()
-                    portal.answer = Answer(columns, rows)
+                    cursor = self.portal(statement.command.name)
+                    columns = self.describe_portal(cursor) or ()
+                    portal.answer = Answer(columns, rows, part_of=cursor.answer)
                 yield from self._send(portal, count, "FETCH", with_columns=with_columns)
             case c.Copy():
                 yield from self._copy(statement.command)
@@ -272,7 +273,7 @@ class Executor(PreparedQueries):
     def _copy(self, command: c.Copy) -> Iterator[bytes]:
         with positions_from(command.start):
             query = self.read(command.sql).query
-            answer = self._service.query(query, NO_PARAMETERS)
+            answer = self._held_answer(query, NO_PARAMETERS)
         for fields in answer.notices:
             yield b.notice(fields)
         is_binary = command.options.form == "binary"

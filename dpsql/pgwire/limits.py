@@ -14,6 +14,7 @@ class Limits(Struct, frozen=True):
     - drain: how long statements may go on once the server stops;
     - message_bytes: of one message after the login;
     - statements, portals: open ones of one client;
+    - held_bytes: of answers that an analyst's clients may still read, before they get others;
     - failed_logins_a_minute: of one user from one address, ten times as many from one address;
     - workers, worker_bytes: processes over the data, and the memory of each;
     - catalog_…: processes that answer queries of the catalogue, the memory of each, and the time,
@@ -30,6 +31,7 @@ class Limits(Struct, frozen=True):
     message_bytes: int = 1024 * 1024
     statements: int = 1_000
     portals: int = 200
+    held_bytes: int = 128 * 1024 * 1024
     failed_logins_a_minute: int = 20
     workers: int = 2
     worker_bytes: int = 2 * 1024 * 1024 * 1024

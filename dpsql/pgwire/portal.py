@@ -17,13 +17,18 @@ from dpsql.pgwire.sql.translate import Translated
 Rows = Sequence[Sequence[object]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Answer:
-    """Columns and rows that are released, and the fields of the notices sent before them."""
+    """Columns and rows that are released, and the fields of the notices sent before them.
+
+    `size` are the bytes of its rows in Arrow; where they are a part of another's, it is held, too.
+    """
 
     columns: tuple[Column, ...]
     rows: Rows = field(repr=False)
     notices: tuple[dict[str, str], ...] = ()
+    size: int = 0
+    part_of: Answer | None = field(default=None, repr=False)
 
 
 class Statement(Struct):

@@ -12,10 +12,11 @@ from dpsql.pgwire.error_response import CursorExists, NameTaken, TooMany, WrongC
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.named_objects import NamedObjects, named_type
 from dpsql.pgwire.portal import Answer, Portal, Rows, Statement
-from dpsql.pgwire.query_service import QueryService
+from dpsql.pgwire.query_service import ParameterValues, QueryService
 from dpsql.pgwire.settings.session_settings import SessionSettings
 from dpsql.pgwire.sql import commands as c
 from dpsql.pgwire.sql.cursor_statement import Declare, Fetch
+from dpsql.pgwire.sql.translate import Translated
 from dpsql.pgwire.sql.translation_cache import ReadQuery
 
 
@@ -76,8 +77,14 @@ class PreparedQueries(NamedObjects):
         if portal.answer is None:
             query = portal.statement.query
             assert query is not None
-            portal.answer = self._service.query(query, portal.parameters)
+            portal.answer = self._held_answer(query, portal.parameters)
         return portal.answer
+
+    def _held_answer(self, query: Translated, parameters: ParameterValues) -> Answer:
+        """The answer of `query`, which is charged, and held as long as it is referred to."""
+        answer = self._service.query(query, parameters)
+        self._service.held.add(self._service.analyst, answer)
+        return answer
 
     def _show(self, name: str) -> tuple[tuple[Column, ...], Rows]:
         if name == "all":

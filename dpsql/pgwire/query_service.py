@@ -60,6 +60,7 @@ class QueryService:
     def __init__(self, dataset: Dataset, analyst: str, process: int = 1) -> None:
         self._dataset = dataset
         self.analyst = analyst
+        self.held = dataset.held
         self._process = process
         self._running = RunningStatement(lambda error: note(error, analyst))
         self._computes = False
@@ -164,7 +165,7 @@ class QueryService:
             notices.append(notice(cost(result.cost, budget)))
             notices += map(notice, result.cost.notes)
         rows = python_rows(result.table, result.types)
-        return Answer(self._described(result, query), rows, tuple(notices))
+        return Answer(self._described(result, query), rows, tuple(notices), result.table.nbytes)
 
     def repeated(
         self, query: Translated, manner: Hashable, make: Callable[[], SentAnswer]

@@ -19,6 +19,7 @@ from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.ledger.storage.waiting import WouldWait, check_may_wait, may_wait
 from dpsql.ledger.storage.watch import LedgerWatch
 from dpsql.pgwire.answering.charged_budget import ChargedBudget
+from dpsql.pgwire.answering.held_answers import HeldAnswers
 from dpsql.pgwire.answering.interpreter_queue import InterpreterQueue, QueuedPlans
 from dpsql.pgwire.answering.repeated_answers import RepeatedAnswers, State
 from dpsql.pgwire.catalog.catalog import Catalog
@@ -166,6 +167,7 @@ class Dataset:
         # Two more than there are workers: the next statements are charged while workers are busy.
         self.line = AdmissionQueue(limits.workers + 2)
         self.catalog_workers = CatalogWorkers(limits)
+        self.held = HeldAnswers(limits.held_bytes)
         try:
             self._snapshot = self._read()
         except BaseException:

@@ -214,7 +214,7 @@ class Reader:
         )
         if table.num_columns != len(columns):
             raise Refused("the columns of this question of the catalogue can't be told")
-        return Answer(columns, with_names(columns, ArrowRows(table)))
+        return Answer(columns, with_names(columns, ArrowRows(table)), size=table.nbytes)
 
     def interrupt(self) -> None:
         """Cancel the query that runs, if one does; called from another thread."""
