@@ -385,6 +385,9 @@ SELECT sex, insured, GROUPING(sex, insured) AS g, GROUPING_ID(insured) AS h, cou
 SELECT ward, count(*) AS n, CASE WHEN GROUPING(ward) = 1 THEN 'all' ELSE 'ward' END AS level FROM visits GROUP BY ROLLUP (ward);
 SELECT sex, grouping(sex) AS g, count(*) AS n FROM patients GROUP BY sex;
 
+SELECT * FROM (SELECT sex, insured FROM patients) PIVOT (count(*) FOR insured IN (true, false));
+SELECT * FROM (SELECT ward, sex, insured FROM visits JOIN patients USING (patient_id)) PIVOT (count(*) AS n FOR insured IN (true AS covered, false) sex IN ('F'));
+
 -- == clinic: public tables
 
 SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY doctor_id DESC) AS half, percentile_disc(0) WITHIN GROUP (ORDER BY doctor_id DESC) AS top FROM doctors;

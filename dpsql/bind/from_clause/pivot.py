@@ -30,6 +30,7 @@ MAX_COLUMNS: Final = 1_000
 Listed = str | int
 """A value that names a column: a text, a whole number or a truth value."""
 
+_UNITED = "SELECT 'a' AS name, a AS value FROM t UNION ALL SELECT 'b', b FROM t"
 _NAMED = "name the values: PIVOT t ON kind IN ('a', 'b') USING sum(x) GROUP BY key"
 
 
@@ -50,8 +51,10 @@ def without_pivots(node: exp.Select, context: Context) -> tuple[exp.Select, Cont
 def _grouped(source: exp.Expr, context: Context) -> tuple[exp.Subquery, Context]:
     """The PIVOT of `source` as a subquery with GROUP BY, and the context to bind it in."""
     pivot, *others = source.args["pivots"]
-    if others or pivot.args.get("unpivot") or not pivot.args.get("fields"):
-        raise unsupported(source, "UNPIVOT" if not others else "PIVOT of a PIVOT", _NAMED)
+    if pivot.args.get("unpivot"):
+        raise unsupported(source, "UNPIVOT", _UNITED)
+    if others or not pivot.args.get("fields"):
+        raise unsupported(source, "PIVOT of a PIVOT", _NAMED)
     joins = source.args.get("joins")
     plain = source.copy()
     for name in ("pivots", "joins"):
@@ -105,9 +108,10 @@ def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[e
     conditions: list[tuple[exp.Expr, str]] = []
     for entry in field.expressions:
         value = entry.this if isinstance(entry, exp.PivotAlias) else entry
-        if not isinstance(value, exp.Literal):
+        if not isinstance(value, exp.Literal | exp.Boolean):
             raise unsupported(entry, "PIVOT of a value that isn't a constant", _NAMED)
-        name = entry.args["alias"].name if isinstance(entry, exp.PivotAlias) else value.name
+        shown = _shown(value.this) if isinstance(value, exp.Boolean) else value.name
+        name = entry.args["alias"].name if isinstance(entry, exp.PivotAlias) else shown
         conditions.append((exp.EQ(this=field.this.copy(), expression=value.copy()), name))
     return conditions
 

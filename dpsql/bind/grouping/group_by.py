@@ -175,7 +175,8 @@ def _per_unit(
             raise Refused(
                 f"{output.call.function.value}() of one unit's rows depends on how they lie",
                 at=output.call.at,
-                hint="use count, sum, avg, min, max or median, then aggregate over the units",
+                hint="use count, sum, avg, min, max or median, or take one row of each: "
+                f"SELECT DISTINCT ON ({', '.join(describe(key.expression) for key in keys)}) …",
                 note="derived_tables",
             )
     return Aggregate(source, keys, aggregates)

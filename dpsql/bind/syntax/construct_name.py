@@ -74,6 +74,7 @@ _FUNCTIONS = {
     "percentile": "quantile_cont({0}, {1})",
     "reservoir_quantile": "quantile_cont({0}, {1})",
     "std": "stddev({0}) of a sample, or stddev_pop({0})",
+    "to_char": "strftime({0}, '%Y-%m-%d')",
     "varp": "var_pop({0})",
 }
 """What to write instead of functions, over their arguments."""
