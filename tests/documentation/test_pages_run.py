@@ -17,7 +17,7 @@ import click
 import pytest
 from cli.cli_run import commands_below
 from documentation.blocks import MARKS, RUN, Block, blocks, inline
-from documentation.pages import ROOT, pages
+from documentation.pages import README, ROOT, pages
 from documentation.worlds import WORLDS
 from neighbor_search.share import in_turn
 
@@ -38,7 +38,7 @@ REPLACED = {
 """What a test makes smaller."""
 
 SHARE = 4
-"""Of pages with something to run, each run tries one in four."""
+"""Of pages with something to run, each run tries the README and one in four of the others."""
 
 _SERVE = re.compile(r"^(\S*dpsql serve .*)$", re.MULTILINE)
 _ANY = [block for page in pages() for block in blocks(page)]
@@ -67,14 +67,18 @@ def test_a_block_is_run_or_says_why_not(block: Block) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    in_turn(
-        (
-            (str(page.relative_to(ROOT)), (page,))
-            for page in pages()
-            if any(b.language in RUN and "not run" not in b.marks for b in blocks(page))
+    [
+        pytest.param(README, id=README.name),
+        *in_turn(
+            (
+                (str(page.relative_to(ROOT)), (page,))
+                for page in pages()
+                if page != README
+                and any(b.language in RUN and "not run" not in b.marks for b in blocks(page))
+            ),
+            SHARE,
         ),
-        SHARE,
-    ),
+    ],
 )
 def test_what_a_page_says_to_run_runs(page: Path, tmp_path: Path, tpch_folder: Path) -> None:
     name, place = "clinic", None
