@@ -81,6 +81,10 @@ class ConnectionStream:
             async with asyncio.timeout(self._patience):
                 await self._writer.drain()
 
+    def abort(self) -> None:
+        """End the connection, as if its client had."""
+        self._writer.transport.abort()
+
     async def encrypt(self, context: ssl.SSLContext) -> None:
         """Begin TLS. `ProtocolFault` if bytes came before it, which anybody could have injected."""
         if self.machine.pending:

@@ -27,6 +27,7 @@ from dpsql.pgwire.login.authentication import (
     startup_messages,
     unknown_options,
 )
+from dpsql.pgwire.login.waiting_logins import WaitingLogins
 from dpsql.pgwire.message_handler import MessageHandler
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.monitoring.metrics import Counts
@@ -61,6 +62,7 @@ class Server:
         self.counts = Counts()
         self._clients: dict[int, _Client] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting = WaitingLogins(limits)
         self._threads = ThreadPoolExecutor(limits.connections, thread_name_prefix="dpsql client")
         self._listening: list[asyncio.Server] = []
         self._draining = False
@@ -125,7 +127,7 @@ class Server:
         self._tasks.add(task)
         self.counts.accepted += 1
         try:
-            if len(self._tasks) > self._limits.connections + self._limits.waiting_logins:
+            if not self._waiting.make_room(len(self._tasks)):
                 return
             await self._serve(ConnectionStream(reader, writer, self._limits))
         except (ConnectionError, TimeoutError, asyncio.IncompleteReadError, ssl.SSLError):
@@ -140,13 +142,8 @@ class Server:
 
     async def _serve(self, wire: ConnectionStream) -> None:
         try:
-            try:
-                async with asyncio.timeout(self._limits.login_seconds):
-                    guest = await self._let_in(wire)
-            except TimeoutError:
-                seconds = self._limits.login_seconds
-                late = f"the login took longer than {seconds:g} s, the server's limit"
-                raise TooSlow(late) from None
+            async with self._waiting.login_time(wire.abort):
+                guest = await self._let_in(wire)
             if guest is None:
                 return
             await self._talk(wire, guest)
