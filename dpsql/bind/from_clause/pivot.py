@@ -30,7 +30,7 @@ MAX_COLUMNS: Final = 1_000
 Listed = str | int
 """A value that names a column: a text, a whole number or a truth value."""
 
-_UNITED = "SELECT 'a' AS name, a AS value FROM t UNION ALL SELECT 'b', b FROM t"
+_UNITED = "SELECT 'a' AS name, a AS value FROM (…) t UNION ALL SELECT 'b', b FROM (…) t"
 _NAMED = "name the values: PIVOT t ON kind IN ('a', 'b') USING sum(x) GROUP BY key"
 
 
