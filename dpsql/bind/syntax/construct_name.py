@@ -117,7 +117,7 @@ def function_instead(node: exp.Expr) -> str:
         name = node.sql_name()
     arguments = node.expressions or [node.args.get(part) for part in ("this", "expression")]
     # array_agg(DISTINCT x ORDER BY y) is a group for each x, as array_agg(x) is.
-    given = [a.this if isinstance(a, exp.Order) else a for a in arguments]
-    parts = [p for a in given for p in (a.expressions if isinstance(a, exp.Distinct) else [a])]
+    unordered = [a.this if isinstance(a, exp.Order) else a for a in arguments]
+    parts = [p for a in unordered for p in (a.expressions if isinstance(a, exp.Distinct) else [a])]
     shown = [a.sql(dialect="duckdb", comments=False) for a in parts if isinstance(a, exp.Expr)]
     return _FUNCTIONS.get(name.lower(), "").format(*shown, "x", "y")
