@@ -13,7 +13,7 @@ from differential.canary import CANARY, canary_rows
 from differential.classes import classes
 from differential.statement import FIXTURES, analytic
 from neighbor_search.public_rows import create_tables
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 from notes.compiler import schema_of
 from privacy.seeded import SeededRandomness
 
@@ -40,7 +40,7 @@ def test_every_statement_has_a_class_with_its_defence() -> None:
         assert found.defence
 
 
-@pytest.mark.parametrize("number", in_turn(((str(n), (n,)) for n in analytic()), 3))
+@pytest.mark.parametrize("number", values_in_turn(analytic(), 3))
 def test_statement_gets_its_class_and_shows_no_private_text(
     number: int, folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -11,7 +11,7 @@ from itertools import product
 
 import pyarrow as pa
 import pytest
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 
 from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.emit.dialect.duckdb.render import rendered
@@ -134,7 +134,7 @@ def columns_of(kinds: Sequence[SqlType], values: Sequence[Sequence[object]]) -> 
 
 
 @pytest.mark.parametrize("op", ArithmeticOperator)
-@pytest.mark.parametrize("left", in_turn(((str(kind), (kind,)) for kind in KINDS), 4))
+@pytest.mark.parametrize("left", values_in_turn(KINDS, 4))
 def test_two_columns(op: ArithmeticOperator, left: SqlType) -> None:
     generator = random.Random(f"{op} {left}")
     counted = 0
@@ -148,7 +148,7 @@ def test_two_columns(op: ArithmeticOperator, left: SqlType) -> None:
     assert counted > 100
 
 
-@pytest.mark.parametrize("left", in_turn(((str(kind), (kind,)) for kind in KINDS), 4))
+@pytest.mark.parametrize("left", values_in_turn(KINDS, 4))
 def test_a_column_and_constants(left: SqlType) -> None:
     """A factor, a divisor, and both: 100.00 * part / whole is the ratio of TPC-H's Q14."""
     generator, column, other = random.Random(str(left)), Column(0, "a", left), Column(1, "b", left)

@@ -12,7 +12,7 @@ from differential import world
 from differential.exact_answer import prepared, released_tables
 from differential.statement import Statement, analytic, noted, tpch
 from differential.world import World
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
@@ -73,7 +73,7 @@ def rows(table: pa.Table) -> list[tuple[object, ...]]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(TURNS)), TURNS))
+@pytest.mark.parametrize("turn", values_in_turn(range(TURNS), TURNS))
 def test_picked_answers_are_the_engines(tpch_folder: Path, turn: int) -> None:
     """All statements of the corpora, with empty groups."""
     found = 0

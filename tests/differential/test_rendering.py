@@ -7,7 +7,7 @@ import sqlglot
 from differential import world
 from differential.exact_answer import prepared
 from differential.statement import noted
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.lower import lowered
@@ -22,7 +22,7 @@ from dpsql.plan.operator import PublicStatement
 TURNS = 4
 
 
-@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(TURNS)), TURNS))
+@pytest.mark.parametrize("turn", values_in_turn(range(TURNS), TURNS))
 def test_every_note_is_rendered_as_the_generator_does(turn: int) -> None:
     """The trees above and below each release, and what is parsed of the whole text again."""
     compared = 0

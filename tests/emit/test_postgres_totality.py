@@ -19,7 +19,7 @@ from functions.calls import Case, cases
 from functions.hostile import KINDS, values
 from functions.samples import ordinary
 from functions.test_hostile_expressions import expressions
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.render import rendered as duckdb_text
@@ -174,7 +174,7 @@ def _is_exact(case: Case) -> bool:
 
 @pytest.mark.bounds
 @pytest.mark.parametrize("hostile", [True, False])
-@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(TURNS)), TURNS))
+@pytest.mark.parametrize("turn", values_in_turn(range(TURNS), TURNS))
 def test_no_value_fails_and_all_are_duckdbs(*, turn: int, hostile: bool) -> None:
     name = f"{'hostile' if hostile else 'ordinary'} {turn}"
     connection = _fill(name, values if hostile else ordinary)

@@ -18,7 +18,7 @@ from emit.test_spark_notes import pushed
 from functions import hostile
 from functions.hostile import MARK, WORLDS, columns
 from functions.test_hostile_statements import _releases, always, pairs, session
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 
 from dpsql.plan.bounded_release.server_query import Salt, ServerStatement
 from dpsql.structs import replace
@@ -106,7 +106,7 @@ def _tried(asked: Sequence[str]) -> None:
 
 
 @pytest.mark.bounds
-@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(TURNS)), TURNS))
+@pytest.mark.parametrize("turn", values_in_turn(range(TURNS), TURNS))
 def test_no_statement_fails(turn: int) -> None:
     _tried(always()[turn::TURNS])
 

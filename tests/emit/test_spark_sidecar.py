@@ -24,7 +24,7 @@ from emit.spark_sidecar import (
 )
 from emit.test_spark_notes import pushed, whole
 from neighbor_search.search import SALTS
-from neighbor_search.share import in_turn
+from neighbor_search.share import in_turn, values_in_turn
 from neighbor_search.sidecar import LIMITS
 from notes.blocks import Claim
 from notes.compiler import schema_of
@@ -79,7 +79,7 @@ def test_most_statements_are_computed_over_stored_rows() -> None:
     assert splits >= 5
 
 
-@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(TURNS)), TURNS))
+@pytest.mark.parametrize("turn", values_in_turn(range(TURNS), TURNS))
 def test_sums_that_can_be_without_a_value_are_of_one_unit(turn: int) -> None:
     queries = [
         query

@@ -13,7 +13,7 @@ from differential.classes import LISTS_INDIVIDUALS
 from differential.statement import tpch
 from engine.noted_rows import lines, noted, rows_of, server_tables, statements
 from engine.postgres_world import Database, database, load
-from neighbor_search.share import in_turn, is_tried
+from neighbor_search.share import in_turn
 from notes.blocks import Claim
 from notes.compiler import schema_of
 from notes.exact import exact_measurement
@@ -46,10 +46,10 @@ def world() -> Iterator[Database]:
 @pytest.mark.parametrize(
     ("turn", "name"),
     [
-        pytest.param(turn, name, marks=[] if is_tried(turn, turns) else [pytest.mark.in_turn])
+        case
         for name in sorted({claim.schema for claim in noted()})
         for turns in [min(SHARE, len(of_schema(name)))]
-        for turn in range(turns)
+        for case in in_turn(((f"{turn}-{name}", (turn, name)) for turn in range(turns)), turns)
     ],
 )
 def test_notes_have_the_same_integers(turn: int, name: str, world: Database) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from fuzz.dense import DATABASES, dense
 from fuzz.twin import pair
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 from notes.compiler import prepared
 from notes.exact import exact_table
 
@@ -28,7 +28,7 @@ ORDINARY = 80
 LONG = int(os.environ.get("DPSQL_PAIRS", "20000"))
 
 
-@pytest.mark.parametrize("chunk", in_turn(((str(n), (n,)) for n in range(ORDINARY // CHUNK)), 4))
+@pytest.mark.parametrize("chunk", values_in_turn(range(ORDINARY // CHUNK), 4))
 def test_one_key_has_one_answer(chunk: int) -> None:
     assert _compare(Random(f"keys {chunk}")) > 0
 

@@ -11,14 +11,14 @@ from differential.agreement import disagreement
 from differential.exact_answer import exact_answer, prepared
 from differential.world import generated
 from fuzz import clause, kept, scoped
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 
 from dpsql.errors import Error
 
 CHUNK = 25
 ORDINARY = 200
 LONG = int(os.environ.get("DPSQL_ANSWERS", "10000"))
-CHUNKS = in_turn(((str(number), (number,)) for number in range(ORDINARY // CHUNK)), 8)
+CHUNKS = values_in_turn(range(ORDINARY // CHUNK), 8)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)

@@ -15,7 +15,7 @@ import pytest
 from fuzz.pool import private_tables
 from fuzz.query import query
 from neighbor_search.search import WORLDS, attack, search
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 from notes.compiler import prepared
 
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
@@ -29,9 +29,7 @@ POOLS = 8
 """Sets of random databases, half of them with keys that hold."""
 
 
-@pytest.mark.parametrize(
-    "chunk", in_turn(((str(n), (n,)) for n in range(-(-ORDINARY // (CHUNK * WORLDS)))), 4)
-)
+@pytest.mark.parametrize("chunk", values_in_turn(range(-(-ORDINARY // (CHUNK * WORLDS))), 4))
 def test_no_neighbour_changes_more_than_derived(chunk: int) -> None:
     _attack(Random(f"ordinary {chunk}"))
 

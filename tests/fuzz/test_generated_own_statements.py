@@ -18,7 +18,7 @@ from data.database import attached
 from fuzz.generated_schema import Made, made
 from fuzz.own_statement import own_statement
 from neighbor_search.public_rows import create_tables
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 from privacy.seeded import SeededRandomness
 
 from dpsql.audit.databases.unit_ownership import Rows, units_of_rows, without
@@ -34,7 +34,7 @@ LONG = int(os.environ.get("DPSQL_CASES", "2000")) // 10
 STATEMENTS = 10
 
 
-@pytest.mark.parametrize("case", in_turn(((str(n), (n,)) for n in range(ORDINARY)), ORDINARY))
+@pytest.mark.parametrize("case", values_in_turn(range(ORDINARY), ORDINARY))
 def test_no_row_decides_whether_a_statement_is_answered(case: int, tmp_path: Path) -> None:
     told = _compare(Random(f"own statements {case}"), tmp_path)
     assert told["answered"] > 0

@@ -14,7 +14,7 @@ from fuzz.odd import IDENTIFIERS, LITERALS, MARKS, WORDS
 from fuzz.outcome import runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 
 CHUNK = 100
 ORDINARY = int(os.environ.get("DPSQL_STATEMENTS", "500"))
@@ -25,9 +25,7 @@ WORD = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize(
-    "chunk", in_turn(((str(n), (n,)) for n in range(-(-ORDINARY // CHUNK))), 3)
-)
+@pytest.mark.parametrize("chunk", values_in_turn(range(-(-ORDINARY // CHUNK)), 3))
 def test_mutants_are_refused_or_run(chunk: int) -> None:
     _try(Random(f"ordinary {chunk}"))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from data.database import attached
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 from notes.exact import raw_groups
 
 from dpsql.engine.duckdb.lockdown import configure as fix_meaning
@@ -95,7 +95,7 @@ KINDS = (
 )
 
 
-@pytest.fixture(params=in_turn(((str(kind), (kind,)) for kind in KINDS), 3))
+@pytest.fixture(params=values_in_turn(KINDS, 3))
 def kind(request: pytest.FixtureRequest) -> Kind:
     found = request.param
     assert isinstance(found, Kind)

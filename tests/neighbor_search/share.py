@@ -39,6 +39,11 @@ def in_turn(cases: Iterable[tuple[str, Sequence[object]]], share: int) -> list[o
     ]
 
 
+def values_in_turn(values: Iterable[object], share: int) -> list[object]:
+    """The same of values, each of which is its own name."""
+    return in_turn(((str(value), (value,)) for value in values), share)
+
+
 def is_tried(number: int, share: int) -> bool:
     """Whether this run tries the case of that number: in `share` turns, each is tried once."""
     return (number - TURN) % share == 0

@@ -20,7 +20,7 @@ from differential.statement import noted
 from fuzz.generated_query import private_tables, query
 from fuzz.generated_schema import made
 from neighbor_search.public_rows import create_tables
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 from notes.whole import whole_over
 from privacy.seeded import SeededRandomness
 from sqlglot.tokenizer_core import TokenType
@@ -166,7 +166,7 @@ def _values(literal: Literal) -> Iterator[Scalar]:
             raise AssertionError(missing)
 
 
-@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(NOTE_TURNS)), 4))
+@pytest.mark.parametrize("turn", values_in_turn(range(NOTE_TURNS), 4))
 def test_notes_have_by_generic_plans_what_each_has(turn: int) -> None:
     compared = {name: _Compared(world.generated(name)) for name in ("clinic", "bi")}
     for statement in noted()[turn::NOTE_TURNS]:
@@ -175,7 +175,7 @@ def test_notes_have_by_generic_plans_what_each_has(turn: int) -> None:
     assert sum(each.constants for each in compared.values()) > 5
 
 
-@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(SCHEMA_TURNS)), 4))
+@pytest.mark.parametrize("turn", values_in_turn(range(SCHEMA_TURNS), 4))
 def test_generated_statements_have_by_generic_plans_what_each_has(
     turn: int, tmp_path: Path
 ) -> None:
@@ -191,7 +191,7 @@ def test_generated_statements_have_by_generic_plans_what_each_has(
         assert compared.shapes >= compared.alone
 
 
-@pytest.mark.parametrize("turn", in_turn(((str(n), (n,)) for n in range(SCHEMA_TURNS)), 4))
+@pytest.mark.parametrize("turn", values_in_turn(range(SCHEMA_TURNS), 4))
 def test_texts_of_one_shape_are_bound_as_each_is(turn: int, tmp_path: Path) -> None:
     random = Random(f"shapes {turn}")
     found = made(random, tmp_path)

@@ -11,7 +11,7 @@ import pytest
 from fuzz.generated_schema import made
 from fuzz.one_shape import OneShape
 from neighbor_search.public_rows import create_tables
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 from session.by_shape import forget, outcome
 
 from dpsql.bind.syntax.parse import tokens
@@ -28,7 +28,7 @@ ORDINARY, ALL = 3, 100
 """Turns of which every run tries one, and of a long run."""
 
 TURNS = [
-    *in_turn(((str(n), (n,)) for n in range(ORDINARY)), ORDINARY),
+    *values_in_turn(range(ORDINARY), ORDINARY),
     *(pytest.param(n, marks=pytest.mark.slow) for n in range(ORDINARY, ALL)),
 ]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from documentation.pages import check_table
-from neighbor_search.share import in_turn
+from neighbor_search.share import values_in_turn
 from pgwire.matrix.tools import TOOLS, Statement, answer, names_by_oid, statements
 from pgwire.matrix.two_servers import Servers
 
@@ -28,7 +28,7 @@ def connections(servers: Servers) -> Iterator[list[Any]]:
         yield [ours, theirs]
 
 
-@pytest.mark.parametrize("statement", in_turn(((str(s), (s,)) for s in STATEMENTS), 3))
+@pytest.mark.parametrize("statement", values_in_turn(STATEMENTS, 3))
 def test_a_tool_reads_the_same_of_both_servers(
     connections: list[Any], statement: Statement
 ) -> None:
