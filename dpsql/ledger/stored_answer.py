@@ -19,13 +19,14 @@ from dpsql.ledger.charge import StoredAnswer, StoredAnswerInfo
 from dpsql.ledger.fault import RESTORE, fault
 
 
-def find(chain: Chain, key: str) -> StoredAnswerInfo | None:
-    """The release that is stored under `key`, without its answer; None if there is none."""
-    stored = _stored(chain, key)
-    if stored is None:
-        return None
-    release, seq = stored
-    return StoredAnswerInfo(key, release.loss, chain.entry(seq).at)
+def find(chain: Chain, keys: Sequence[str]) -> dict[str, StoredAnswerInfo]:
+    """The releases that are stored under `keys`, by their keys, without their answers."""
+    infos: dict[str, StoredAnswerInfo] = {}
+    for key in keys:
+        if (stored := _stored(chain, key)) is not None:
+            release, seq = stored
+            infos[key] = StoredAnswerInfo(key, release.loss, chain.entry(seq).at)
+    return infos
 
 
 def unpaid(chain: Chain, keys: Sequence[str], analyst: str) -> tuple[str, ...]:

@@ -110,8 +110,8 @@ def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[e
         value = entry.this if isinstance(entry, exp.PivotAlias) else entry
         if not isinstance(value, exp.Literal | exp.Boolean):
             raise unsupported(entry, "PIVOT of a value that isn't a constant", _NAMED)
-        shown = _shown(value.this) if isinstance(value, exp.Boolean) else value.name
-        name = entry.args["alias"].name if isinstance(entry, exp.PivotAlias) else shown
+        is_named = isinstance(entry, exp.PivotAlias)
+        name = entry.args["alias"].name if is_named else _shown(value.this)
         conditions.append((exp.EQ(this=field.this.copy(), expression=value.copy()), name))
     return conditions
 

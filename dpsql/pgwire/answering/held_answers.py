@@ -35,7 +35,7 @@ class HeldAnswers:
             return
         with self._guard:
             held = self._held[analyst]
-            if sum(other.size for other in list(held.values())) > self._limit:
+            if sum(other.size for other in held.values()) > self._limit:
                 raise TooMany(
                     "your open cursors, and answers that are being read, have too many rows",
                     hint="close some; what was charged is stored, and free when it is asked again",

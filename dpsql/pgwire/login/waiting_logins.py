@@ -27,10 +27,11 @@ class WaitingLogins:
         """Whether there may be so many `connections`, if that which has waited longest ends."""
         if connections <= self._max_connections:
             return True
-        for key in self._ends:
-            self._ends.pop(key)()
-            return True
-        return False
+        oldest = next(iter(self._ends), None)
+        if oldest is None:
+            return False
+        self._ends.pop(oldest)()
+        return True
 
     @asynccontextmanager
     async def login_time(self, end: Callable[[], None]) -> AsyncIterator[None]:
